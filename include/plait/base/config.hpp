@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+// The only header that defines macros (beside version.hpp): what the compiler is, and what the build asked for.
+
+#if !defined(__cplusplus) || __cplusplus < 202002L
+#error "plait needs C++20: add -std=c++20"
+#endif
+
+#if !defined(__cpp_impl_coroutine)
+#error "plait needs coroutines: use g++ 12 or later, or clang 17 or later, with -std=c++20"
+#endif
+
+#if !defined(__GXX_RTTI) && !defined(__cpp_rtti)
+#error "plait needs RTTI: it names tasks and registers callables by their types; remove -fno-rtti"
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+#define PLAIT_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PLAIT_ASAN 1
+#endif
+#endif
+#ifndef PLAIT_ASAN
+#define PLAIT_ASAN 0
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+#define PLAIT_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PLAIT_TSAN 1
+#endif
+#endif
+#ifndef PLAIT_TSAN
+#define PLAIT_TSAN 0
+#endif
+
+/// 1: ranks are joined by MPI. 0: one rank, no <mpi.h>. Defaults to whether the header can be found.
+#ifndef PLAIT_WITH_MPI
+#if __has_include(<mpi.h>)
+#define PLAIT_WITH_MPI 1
+#else
+#define PLAIT_WITH_MPI 0
+#endif
+#endif
+
+/// 1: the compiler transfers from one coroutine to another in constant stack in every mode. g++ does so only when it
+/// optimises and not under AddressSanitizer, and no macro tells, so there the depth of the stack is looked at.
+#if defined(__clang__)
+#define PLAIT_TAIL_TRANSFER 1
+#else
+#define PLAIT_TAIL_TRANSFER 0
+#endif
+
+#define PLAIT_NOINLINE __attribute__((noinline))
+#define PLAIT_ALWAYS_INLINE __attribute__((always_inline)) inline
+/// One object for the whole process, also when parts of it lie in shared libraries.
+#define PLAIT_EXPORT __attribute__((visibility("default")))

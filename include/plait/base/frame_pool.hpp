@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/base/thread_slot.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+// Memory for coroutine frames and submitted tasks: free lists by size class, one set a thread, and a global depot through
+// which lists travel in batches when frames are made in one thread and die in another. Nothing is given back to the system.
+// Under AddressSanitizer every frame is its own allocation, so that a use after its end is found.
+
+namespace plait::base {
+
+inline constexpr std::size_t frame_grain = 32;
+inline constexpr std::size_t frame_classes = 65;  // sizes up to 2,048 bytes; class 0 is not used
+inline constexpr std::uint32_t frame_batch = 64;
+
+struct free_frame {
+  free_frame* next;
+};
+
+struct frame_list {
+  free_frame* head = nullptr;
+  std::uint32_t count = 0;
+};
+
+/// Where full lists wait for a thread that needs frames. Outlives every pool and thread.
+class frame_depot {
+ public:
+  static PLAIT_EXPORT frame_depot& instance() {
+    static frame_depot* depot = new frame_depot;  // never destroyed: threads may end after static destructors
+    return *depot;
+  }
+
+  /// A list of frames of the class that is not empty, cut from a fresh slab if none waits.
+  frame_list take(std::size_t size_class) {
+    const std::lock_guard lock(mutex_);
+    auto& waiting = lists_[size_class];
+    if (!waiting.empty()) {
+      const auto list = waiting.back();
+      waiting.pop_back();
+      return list;
+    }
+    return carve(size_class);
+  }
+
+  void give(std::size_t size_class, frame_list list) {
+    const std::lock_guard lock(mutex_);
+    lists_[size_class].push_back(list);
+  }
+
+  /// Bytes taken from the system so far.
+  std::size_t reserved_bytes() {
+    const std::lock_guard lock(mutex_);
+    return slabs_bytes_;
+  }
+
+ private:
+  frame_list carve(std::size_t size_class) {
+    const std::size_t size = size_class * frame_grain;
+    auto* slab = static_cast<std::byte*>(::operator new(size * frame_batch));
+    slabs_.push_back(slab);  // keeps the slab reachable for leak checkers
+    slabs_bytes_ += size * frame_batch;
+    free_frame* list = nullptr;
+    for (std::size_t i = frame_batch; i-- > 0;) list = ::new (slab + i * size) free_frame{list};
+    return {list, frame_batch};
+  }
+
+  std::mutex mutex_;
+  std::array<std::vector<frame_list>, frame_classes> lists_;
+  std::vector<std::byte*> slabs_;
+  std::size_t slabs_bytes_ = 0;
+};
+
+/// The free lists of one thread.
+class frame_cache {
+ public:
+  PLAIT_ALWAYS_INLINE void* allocate(std::size_t size_class) {
+    auto& list = lists_[size_class];
+    if (list.head == nullptr) [[unlikely]]
+      refill(size_class);
+    --list.count;
+    return std::exchange(list.head, list.head->next);
+  }
+
+  PLAIT_ALWAYS_INLINE void release(void* frame, std::size_t size_class) noexcept {
+    auto& list = lists_[size_class];
+    list.head = ::new (frame) free_frame{list.head};
+    if (++list.count >= 2 * frame_batch) [[unlikely]]
+      return_batch(size_class);
+  }
+
+  /// The running thread's lists, made at its first frame and given to the depot at its end.
+  static frame_cache& of_this_thread();
+
+ private:
+  struct owner;
+
+  PLAIT_NOINLINE void refill(std::size_t size_class) { lists_[size_class] = frame_depot::instance().take(size_class); }
+
+  PLAIT_NOINLINE void return_batch(std::size_t size_class) noexcept {
+    auto& list = lists_[size_class];
+    auto* first = list.head;
+    auto* last = first;
+    for (std::uint32_t i = 1; i < frame_batch; ++i) last = last->next;
+    list.head = std::exchange(last->next, nullptr);
+    list.count -= frame_batch;
+    frame_depot::instance().give(size_class, {first, frame_batch});
+  }
+
+  void flush() noexcept {
+    for (std::size_t c = 0; c < frame_classes; ++c) {
+      if (lists_[c].head != nullptr) frame_depot::instance().give(c, std::exchange(lists_[c], frame_list{}));
+    }
+  }
+
+  std::array<frame_list, frame_classes> lists_{};
+};
+
+/// Gives the lists back when the thread ends. Frames that are freed later, by destructors of other thread_local objects,
+/// find no lists and make new ones, which the depot does not get back.
+struct frame_cache::owner {
+  frame_cache cache;
+  ~owner() {
+    set_thread_frames(nullptr);
+    cache.flush();
+  }
+};
+
+PLAIT_NOINLINE inline frame_cache& frame_cache::of_this_thread() {
+  static thread_local owner lists;
+  set_thread_frames(&lists.cache);
+  return lists.cache;
+}
+
+/// Memory for an object of `size` bytes, aligned as by plain operator new. Throws std::bad_alloc.
+PLAIT_ALWAYS_INLINE void* allocate_frame(std::size_t size) {
+#if PLAIT_ASAN
+  return ::operator new(size);
+#else
+  const std::size_t size_class = (size + frame_grain - 1) / frame_grain;
+  if (size_class >= frame_classes) [[unlikely]]
+    return ::operator new(size);
+  auto* cache = static_cast<frame_cache*>(thread_frames());
+  if (cache == nullptr) [[unlikely]]
+    cache = &frame_cache::of_this_thread();
+  return cache->allocate(size_class);
+#endif
+}
+
+/// Gives back what allocate_frame(size) returned, in any thread.
+PLAIT_ALWAYS_INLINE void release_frame(void* frame, std::size_t size) noexcept {
+#if PLAIT_ASAN
+  ::operator delete(frame, size);
+#else
+  const std::size_t size_class = (size + frame_grain - 1) / frame_grain;
+  if (size_class >= frame_classes) [[unlikely]]
+    return ::operator delete(frame, size);
+  auto* cache = static_cast<frame_cache*>(thread_frames());
+  if (cache == nullptr) [[unlikely]]
+    cache = &frame_cache::of_this_thread();
+  cache->release(frame, size_class);
+#endif
+}
+
+}  // namespace plait::base

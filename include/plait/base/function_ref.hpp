@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/base/config.hpp>
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace plait {
+
+template <class Signature>
+class function_ref;
+
+/// A reference to a callable: two words, no ownership, no allocation. The callable must outlive the call.
+template <class R, class... Args>
+class function_ref<R(Args...)> {
+ public:
+  template <class F>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, function_ref> && std::is_invocable_r_v<R, F&, Args...>)
+  function_ref(F&& f) noexcept  // NOLINT(google-explicit-constructor): made to be passed implicitly
+      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
+        call_([](void* object, Args... args) -> R {
+          return (*static_cast<std::remove_reference_t<F>*>(object))(std::forward<Args>(args)...);
+        }) {}
+
+  R operator()(Args... args) const { return call_(object_, std::forward<Args>(args)...); }
+
+ private:
+  void* object_;
+  R (*call_)(void*, Args...);
+};
+
+}  // namespace plait

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/base/config.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <climits>
+#include <cstdint>
+
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#else
+#include <algorithm>
+#include <thread>
+#endif
+
+namespace plait::base {
+
+/// Who waits on a futex word: threads of this process, or of any process that maps the memory it lies in.
+enum class futex_scope { process, shared };
+
+/// The time limit that is none.
+inline constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
+
+static_assert(sizeof(std::atomic<std::uint32_t>) == 4 && std::atomic<std::uint32_t>::is_always_lock_free,
+              "plait: a futex word must be a plain 32-bit word");
+
+#if defined(__linux__)
+
+/// Sleeps while `word` holds `expected`, for `at_most` or until a wake. May return early; the caller looks again.
+/// Unlike std::atomic::wait it has a time limit and works between processes.
+inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::chrono::nanoseconds at_most,
+                       futex_scope scope) noexcept {
+  if (at_most <= std::chrono::nanoseconds::zero()) return;
+  timespec limit{};
+  limit.tv_sec = static_cast<time_t>(at_most.count() / 1'000'000'000);
+  limit.tv_nsec = static_cast<long>(at_most.count() % 1'000'000'000);
+  const int operation = scope == futex_scope::shared ? FUTEX_WAIT : FUTEX_WAIT_PRIVATE;
+  ::syscall(SYS_futex, &word, operation, expected, at_most == forever ? nullptr : &limit, nullptr, 0);
+}
+
+/// Wakes up to `how_many` of those that sleep on `word`. The word must have been changed before.
+inline void futex_wake(const std::atomic<std::uint32_t>& word, futex_scope scope, int how_many = INT_MAX) noexcept {
+  const int operation = scope == futex_scope::shared ? FUTEX_WAKE : FUTEX_WAKE_PRIVATE;
+  ::syscall(SYS_futex, &word, operation, how_many, nullptr, nullptr, 0);
+}
+
+#else
+
+/// Sleeps while `word` holds `expected`, for `at_most` or until a wake. Without futexes: looks again, ever less often.
+inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::chrono::nanoseconds at_most,
+                       futex_scope) noexcept {
+  const auto start = std::chrono::steady_clock::now();
+  std::chrono::nanoseconds pause = std::chrono::microseconds(20);
+  while (word.load() == expected && std::chrono::steady_clock::now() - start < at_most) {
+    std::this_thread::sleep_for(std::min(pause, at_most));
+    pause = std::min<std::chrono::nanoseconds>(2 * pause, std::chrono::milliseconds(1));
+  }
+}
+
+/// Nothing to do: sleepers look at the word themselves.
+inline void futex_wake(const std::atomic<std::uint32_t>&, futex_scope, int = INT_MAX) noexcept {}
+
+#endif
+
+}  // namespace plait::base

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/base/config.hpp>
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <typeinfo>
+
+namespace plait {
+
+/// The readable form of a mangled name (as type_info::name() gives it). A text that is no mangled name comes back unchanged.
+inline std::string demangle(const char* mangled) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(mangled, nullptr, nullptr, &status),
+                                                        &std::free);
+  return status == 0 && readable ? std::string(readable.get()) : std::string(mangled);
+}
+
+/// The readable name of a type, "std::vector<int, std::allocator<int> >".
+inline std::string type_name(const std::type_info& type) { return demangle(type.name()); }
+
+namespace detail {
+
+template <class T>
+constexpr const char* signature_of() {
+  return __PRETTY_FUNCTION__;  // ends in "T = ...]" with both compilers
+}
+
+/// T as the compiler spells it, at compile time. To recognise kinds of types, never to identify one: two lambdas may share a text.
+template <class T>
+consteval std::string_view spelled_name() {
+  std::string_view text = signature_of<T>();
+  text.remove_prefix(text.find("T = ") + 4);
+  text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace detail
+}  // namespace plait

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+// Tasks on one machine. Needs neither MPI nor cereal.
+#include <plait/sched/pool.hpp>
+#include <plait/task/as_completed.hpp>
+#include <plait/task/fork.hpp>
+#include <plait/task/future.hpp>
+#include <plait/task/run.hpp>
+#include <plait/task/spawn.hpp>
+#include <plait/task/task.hpp>
+#include <plait/task/this_worker.hpp>
+#include <plait/task/unobserved.hpp>
+#include <plait/task/wait_children.hpp>
+#include <plait/task/when_all.hpp>
+#include <plait/task/yield.hpp>
+#include <plait/version.hpp>

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/net/mpi.hpp>
+
+#if PLAIT_WITH_MPI
+
+#include <plait/net/mpi_protocol.hpp>
+#include <plait/net/transport.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace plait::net {
+
+/// The frames that a rank gets by MPI. A ring of persistent receives is always posted. MPI matches them in the order in
+/// which they were started, so the oldest is the one to test, and the order of the frames is kept. The bodies of large
+/// frames are received into memory of their own when their announcements have come.
+class mpi_inbox {
+ public:
+  /// comm: must outlive this; chunk: as the sender's.
+  mpi_inbox(MPI_Comm comm, std::size_t chunk)
+      : comm_(comm), chunk_(chunk), slots_(std::make_unique_for_overwrite<slot[]>(depth)) {
+    for (std::size_t i = 0; i < depth; ++i) {
+      check(MPI_Recv_init(slots_[i].bytes.data(), static_cast<int>(eager_limit), MPI_BYTE, MPI_ANY_SOURCE,
+                          mpi_protocol::eager_tag, comm_, &requests_[i]),
+            "MPI_Recv_init");
+      check(MPI_Start(&requests_[i]), "MPI_Start");
+    }
+  }
+  mpi_inbox(const mpi_inbox&) = delete;
+  mpi_inbox& operator=(const mpi_inbox&) = delete;
+  ~mpi_inbox() { close(); }
+
+  /// Calls deliver(source, bytes) for frames that have arrived, at most `batch` small ones. Returns how many.
+  template <class Deliver>
+  int poll(Deliver&& deliver) {
+    int delivered = 0;
+    for (int messages = 0; messages < batch; ++messages) {
+      int done = 0;
+      MPI_Status status{};
+      check(MPI_Test(&requests_[oldest_], &done, &status), "MPI_Test");
+      if (done == 0) break;
+      delivered += take_oldest(status, deliver);
+    }
+    if (receiving()) delivered += poll_bodies(deliver);
+    return delivered;
+  }
+
+  /// Whether a large frame is announced and not complete.
+  bool receiving() const noexcept { return !bodies_.empty() || !announced_.empty(); }
+
+  /// Takes the receives back. Returns how many of them had got a frame that nobody polled; should be none.
+  int close() noexcept {
+    int lost = 0;
+    if (!mpi_is_alive()) {
+      leave_memory_to_mpi();
+      return lost;
+    }
+    for (std::size_t i = 0; i < depth; ++i) {
+      MPI_Request& request = requests_[(oldest_ + i) % depth];
+      if (request == MPI_REQUEST_NULL) continue;
+      MPI_Status status{};
+      int cancelled = 1;
+      MPI_Cancel(&request);
+      if (MPI_Wait(&request, &status) == MPI_SUCCESS) MPI_Test_cancelled(&status, &cancelled);
+      if (cancelled == 0) ++lost;
+      MPI_Request_free(&request);
+    }
+    for (body& unfinished : bodies_)
+      for (MPI_Request& request : unfinished.chunks) {
+        if (request == MPI_REQUEST_NULL) continue;
+        MPI_Cancel(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+      }
+    lost += static_cast<int>(bodies_.size() + announced_.size());
+    bodies_.clear();
+    announced_.clear();
+    return lost;
+  }
+
+ private:
+  static constexpr std::size_t depth = 16;
+  static constexpr int batch = 64;
+  static constexpr std::size_t receiving_limit = 64 << 20;  // bytes of bodies under way at a time, if more than one
+  static constexpr std::size_t spare_limit = 64 << 20;
+
+  struct slot {
+    alignas(64) std::array<std::byte, eager_limit> bytes;
+  };
+  struct announcement {
+    int source;
+    std::size_t size;
+  };
+  struct body {
+    int source = 0;
+    std::size_t size = 0;
+    std::size_t capacity = 0;
+    std::unique_ptr<std::byte[]> bytes;
+    std::vector<MPI_Request> chunks;
+  };
+
+  template <class Deliver>
+  int take_oldest(const MPI_Status& status, Deliver& deliver) {
+    const std::size_t current = std::exchange(oldest_, (oldest_ + 1) % depth);
+    int size = 0;
+    check(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
+    const std::span<const std::byte> bytes(slots_[current].bytes.data(), static_cast<std::size_t>(size));
+    const auto announced = mpi_protocol::announced_size(bytes);
+    try {
+      if (announced)
+        announced_.push_back({status.MPI_SOURCE, static_cast<std::size_t>(*announced)});
+      else
+        deliver(status.MPI_SOURCE, bytes);
+    } catch (...) {
+      MPI_Start(&requests_[current]);
+      throw;
+    }
+    check(MPI_Start(&requests_[current]), "MPI_Start");
+    return announced ? 0 : 1;
+  }
+
+  template <class Deliver>
+  int poll_bodies(Deliver& deliver) {
+    int delivered = 0;
+    post_bodies();
+    for (std::size_t i = 0; i < bodies_.size();) {
+      int done = 0;
+      check(
+          MPI_Testall(static_cast<int>(bodies_[i].chunks.size()), bodies_[i].chunks.data(), &done, MPI_STATUSES_IGNORE),
+          "MPI_Testall");
+      if (done == 0) {
+        ++i;
+        continue;
+      }
+      body arrived = std::move(bodies_[i]);
+      bodies_.erase(bodies_.begin() + static_cast<std::ptrdiff_t>(i));
+      receiving_bytes_ -= arrived.size;
+      ++delivered;
+      deliver(arrived.source, std::span<const std::byte>(arrived.bytes.get(), arrived.size));
+      keep_memory(std::move(arrived));
+    }
+    return delivered;
+  }
+
+  /// In the order of the announcements, since MPI matches the chunks of one source in order. What exceeds the limit
+  /// waits at its sender.
+  void post_bodies() {
+    while (!announced_.empty() && (bodies_.empty() || receiving_bytes_ + announced_.front().size <= receiving_limit)) {
+      const announcement next = announced_.front();
+      body incoming = take_memory(next.size);
+      incoming.source = next.source;
+      incoming.chunks.reserve(mpi_protocol::chunks(next.size, chunk_));
+      announced_.pop_front();
+      bodies_.push_back(std::move(incoming));
+      receiving_bytes_ += next.size;
+      for (std::size_t at = 0; at < next.size; at += chunk_) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        check(MPI_Irecv(bodies_.back().bytes.get() + at, static_cast<int>(std::min(chunk_, next.size - at)), MPI_BYTE,
+                        next.source, mpi_protocol::body_tag, comm_, &request),
+              "MPI_Irecv");
+        bodies_.back().chunks.push_back(request);
+      }
+    }
+  }
+
+  /// The first touch of fresh memory costs more than the copy into it, so the memory of one body is kept.
+  body take_memory(std::size_t size) {
+    body result;
+    result.size = size;
+    if (spare_ && size <= spare_size_ && size >= spare_size_ / 4) {
+      result.bytes = std::move(spare_);
+      result.capacity = std::exchange(spare_size_, 0);
+    } else {
+      result.bytes = std::make_unique_for_overwrite<std::byte[]>(size);
+      result.capacity = size;
+    }
+    return result;
+  }
+  void keep_memory(body&& done) noexcept {
+    if (done.capacity > spare_limit || done.capacity < spare_size_) return;
+    spare_ = std::move(done.bytes);
+    spare_size_ = done.capacity;
+  }
+
+  /// After MPI_Finalize nothing can be taken back; the network may still know the memory.
+  void leave_memory_to_mpi() noexcept {
+    static_cast<void>(slots_.release());
+    for (body& unfinished : bodies_) static_cast<void>(unfinished.bytes.release());
+  }
+
+  MPI_Comm comm_;
+  std::size_t chunk_;
+  std::unique_ptr<slot[]> slots_;
+  std::array<MPI_Request, depth> requests_ = [] {
+    std::array<MPI_Request, depth> none{};
+    none.fill(MPI_REQUEST_NULL);
+    return none;
+  }();
+  std::size_t oldest_ = 0;
+
+  std::deque<announcement> announced_;  // not yet posted
+  std::vector<body> bodies_;            // posted
+  std::size_t receiving_bytes_ = 0;     // of bodies_
+  std::unique_ptr<std::byte[]> spare_;
+  std::size_t spare_size_ = 0;
+};
+
+}  // namespace plait::net
+
+#endif  // PLAIT_WITH_MPI

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/base/config.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+namespace plait::obs {
+
+/// A number that one thread counts up and any thread may read.
+class counter {
+ public:
+  void add(std::uint64_t n = 1) noexcept {
+    // relaxed: one writer; readers want a recent value, not an order
+    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
+  std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }  // see add
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+/// What one worker has done since its pool began.
+struct worker_counters {
+  counter executed;  ///< submitted tasks that it ran
+  counter stolen;    ///< jobs that it took from other workers of the process
+  counter imported;  ///< submitted tasks that it ran for another rank
+  counter parked;    ///< times it went to sleep
+};
+
+}  // namespace plait::obs

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/base/config.hpp>
+
+#include <coroutine>
+
+namespace plait {
+class pool;
+}
+
+namespace plait::sched {
+
+class worker;
+struct unit;
+
+/// What a queue holds: something that a worker can execute, once. A job is in at most one queue at most once in its life,
+/// so its address identifies one push. Who queued it keeps it alive until execute begins; execute ends its use.
+struct job {
+  void (*execute)(job*, worker&) noexcept;
+};
+
+/// One party that waits for a task to end. It lies where the waiting happens: in an awaiter, so in the frame of the
+/// suspended coroutine, or on the stack of a blocked thread.
+struct waiter : job {
+  /// Null: resume `handle`. Otherwise called once in place of that, by the thread that completes; gives the waiter to
+  /// resume, or null. Must be the last use of this waiter unless it returns it.
+  waiter* (*notify)(waiter*) noexcept = nullptr;
+  std::coroutine_handle<> handle;
+  unit* resumes_as = nullptr;  ///< the unit that the coroutine belongs to
+  pool* home = nullptr;        ///< where it resumes
+};
+
+}  // namespace plait::sched

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/base/config.hpp>
+
+#include <chrono>
+#include <cstdint>
+
+namespace plait::sched {
+
+class worker;
+
+/// What lies beyond a pool, other ranks for instance, as its workers see it. The layer above fills it in.
+class outside {
+ public:
+  virtual ~outside() = default;
+  /// Handles what has arrived, if this worker may and nobody else is at it. True if something was done.
+  virtual bool poll(worker& w) noexcept = 0;
+  /// The worker found nothing in the process: a chance to ask elsewhere. True if something was done.
+  virtual bool seek(worker& w) noexcept = 0;
+  /// Whether this worker may be the one that sleeps where it hears what arrives.
+  virtual bool may_listen(const worker& w) const noexcept = 0;
+  /// Before the last look at the queues; the ticket goes to listen.
+  virtual std::uint64_t prepare_listen() noexcept = 0;
+  /// Sleeps until something arrives, wake was called after prepare_listen, or the time has come (max: no limit).
+  virtual void listen(std::uint64_t ticket, std::chrono::steady_clock::time_point until) noexcept = 0;
+  /// Ends listen. Any thread.
+  virtual void wake() noexcept = 0;
+  /// A submitted task was queued that other ranks could take. Called by the worker that queued it.
+  virtual void offered(worker& w) noexcept = 0;
+};
+
+}  // namespace plait::sched

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/sched/job.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+// Who started whom. A unit is a task that was started (root, forked, spawned, submitted) together with the helpers that it
+// awaits inline. Its children are counted in a family, which is made when the first of them is spawned or submitted, or when
+// a forked one goes on beside its parent. The fast path of a fork touches no family.
+
+namespace plait::sched {
+
+/// The children of one unit. Two counts in one word: children that have not ended (bits 32 to 62), and subtrees that are
+/// not complete (bits 0 to 31), where the unit itself is one of the subtrees. Bit 63 is set while the unit waits for the
+/// first count to reach zero. When the second reaches zero nobody refers to the family any more, and it ends.
+class family {
+ public:
+  /// What follows the end of the last subtree; the family may delete itself there.
+  using completion = void (*)(family*) noexcept;
+
+  explicit family(completion on_complete) noexcept : on_complete_(on_complete) {}
+
+  /// A family on the heap that tells `parent_family` (set by then, or null) when it is complete.
+  static family* make() { return new family(&complete_and_delete); }
+
+  /// One more child. The caller's unit, or another unfinished child of it, keeps the family alive.
+  void add_child() noexcept { word_.fetch_add(one_child + one_subtree, std::memory_order_relaxed); }  // see child_ended
+  void add_subtree() noexcept { word_.fetch_add(one_subtree, std::memory_order_relaxed); }            // see subtree_ended
+
+  /// A child has ended and all that it started has too (complete), or not yet. Returns a waiter to resume, or null.
+  waiter* child_ended(bool complete) noexcept {
+    const auto change = complete ? one_child + one_subtree : one_child;
+    // acq_rel: what the child did happens before what follows the wait, and before the end of the family
+    const auto before = word_.fetch_sub(change, std::memory_order_acq_rel);
+    waiter* joiner = nullptr;
+    if ((before & joining) != 0 && children(before) == 1) {
+      word_.fetch_and(~joining, std::memory_order_relaxed);  // the unit is suspended, so it keeps the family alive
+      joiner = std::exchange(joiner_, nullptr);
+    }
+    if (complete && subtrees(before) == 1) on_complete_(this);
+    return joiner;
+  }
+
+  /// A subtree whose root had ended before is complete, or the unit itself has ended.
+  void subtree_ended() noexcept {
+    // acq_rel: all that happened in the subtree happens before the completion
+    if (subtrees(word_.fetch_sub(one_subtree, std::memory_order_acq_rel)) == 1) on_complete_(this);
+  }
+
+  /// Called by the unit: whether children are running, with `w` then notified when the last of them ends.
+  bool join(waiter* w) noexcept {
+    joiner_ = w;
+    // release: joiner_; acquire: what ended children did
+    const auto before = word_.fetch_or(joining, std::memory_order_acq_rel);
+    if (children(before) != 0) return true;
+    word_.fetch_and(~joining, std::memory_order_relaxed);  // no child is left that could have seen it
+    return false;
+  }
+
+  bool has_children() const noexcept { return children(word_.load(std::memory_order_acquire)) != 0; }  // partner: child_ended
+  /// Whether only the unit itself, or whoever holds its place, is left.
+  bool idle() const noexcept { return subtrees(word_.load(std::memory_order_acquire)) <= 1; }  // partner: subtree_ended
+
+  family* parent_family = nullptr;  ///< told when this family is complete
+
+ private:
+  static constexpr std::uint64_t one_subtree = 1;
+  static constexpr std::uint64_t one_child = std::uint64_t{1} << 32;
+  static constexpr std::uint64_t joining = std::uint64_t{1} << 63;
+  static constexpr std::uint64_t children(std::uint64_t word) noexcept { return (word & ~joining) >> 32; }
+  static constexpr std::uint64_t subtrees(std::uint64_t word) noexcept { return word & 0xffffffffu; }
+
+  static void complete_and_delete(family* f) noexcept {
+    auto* parent = f->parent_family;
+    delete f;
+    if (parent != nullptr) parent->subtree_ended();
+  }
+
+  std::atomic<std::uint64_t> word_{one_subtree};
+  waiter* joiner_ = nullptr;
+  completion on_complete_;
+};
+
+/// One started task: what its children, and the questions of the running code, refer to.
+struct unit {
+  family* children;  ///< null until the first counted child; only the unit's own running code reads or makes it
+  family* parent;    ///< counts this unit, or null (forks: see fork.hpp)
+  void* context;     ///< inherited by all that this unit starts: the run of a runtime, or null
+
+  family& make_children() {
+    if (children == nullptr) children = family::make();
+    return *children;
+  }
+
+  /// The unit has ended. `child_of` counts it. Returns a waiter to resume, or null.
+  static waiter* ended(family* own, family* child_of) noexcept {
+    if (own == nullptr) return child_of == nullptr ? nullptr : child_of->child_ended(true);
+    own->parent_family = child_of;
+    waiter* joiner = child_of == nullptr ? nullptr : child_of->child_ended(false);
+    own->subtree_ended();  // after the line above: it may be the last that keeps child_of alive
+    return joiner;
+  }
+};
+
+}  // namespace plait::sched

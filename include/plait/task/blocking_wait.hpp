@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/base/thread_signal.hpp>
+#include <plait/task/observers.hpp>
+
+#include <chrono>
+
+// Waiting for a cell with the thread: a worker helps, any other thread sleeps.
+
+namespace plait::detail {
+
+/// A thread that waits for a cell. Lies on its stack.
+struct thread_waiter : waiter {
+  explicit thread_waiter(worker* w) noexcept : helper(w) {
+    notify = [](waiter* x) noexcept -> waiter* {
+      auto& self = *static_cast<thread_waiter*>(x);
+      if (self.helper == nullptr) {
+        self.signal.set();
+        return nullptr;
+      }
+      self.helper->home().signal_worker(*self.helper, self.signal);
+      return nullptr;
+    };
+  }
+  worker* helper;
+  base::thread_signal signal;
+};
+
+/// Throws if the stack is too deep for a wait to run other tasks on top of it.
+inline void check_help_depth(const worker& w) {
+  if (!w.may_help()) {
+    throw error(
+        "plait: a blocking wait inside a task found too little stack to run other tasks on: make the function a coroutine "
+        "and co_await the future instead of get() or wait()");
+  }
+}
+
+/// Blocks until the cell is done. A worker runs the awaited task itself if it has not started, then other tasks.
+inline void wait_blocking(cell_base& cell) {
+  if (cell.done()) return;
+  auto* w = worker::of_this_thread();
+  if (w == nullptr) {
+    thread_waiter x(nullptr);
+    if (add_waiter(cell, &x)) x.signal.wait();
+    return;
+  }
+  check_help_depth(*w);
+  if (cell.kind != origin::fork) {
+    const worker::stack_scope scope(*w);
+    if (cell.run_if_queued(&cell) && cell.done()) return;
+  }
+  thread_waiter x(w);
+  if (!add_waiter(cell, &x)) return;
+  w->home().drive(*w, [&x] { return x.signal.is_set(); });
+}
+
+/// The same in a destructor, which must not throw: beyond the helping limit the thread goes on helping on its reserve.
+inline void wait_in_destructor(cell_base& cell) noexcept {
+  if (cell.done()) return;
+  auto* w = worker::of_this_thread();
+  thread_waiter x(w);
+  if (!add_waiter(cell, &x)) return;
+  if (w == nullptr) {
+    x.signal.wait();
+  } else {
+    w->home().drive(*w, [&x] { return x.signal.is_set(); });
+  }
+}
+
+/// Blocks until the cell is done or the deadline has passed; says whether it is done. A worker helps meanwhile, and may
+/// return later than asked when a task that it runs takes longer.
+inline bool wait_blocking_until(cell_base& cell, std::chrono::steady_clock::time_point deadline) {
+  if (cell.done()) return true;
+  auto* w = worker::of_this_thread();
+  if (w != nullptr) check_help_depth(*w);
+  thread_waiter x(w);
+  auto* block = observe(cell);
+  if (block == nullptr || !block->add(&x)) return wait_blocking(cell), true;
+  if (w == nullptr) {
+    x.signal.wait_until(deadline);
+  } else {
+    w->home().drive_until(*w, [&x] { return x.signal.is_set(); }, deadline);
+  }
+  if (x.signal.is_set()) return true;
+  if (block->remove(&x)) return false;
+  x.signal.wait();  // the completion has it in its hands
+  return true;
+}
+
+}  // namespace plait::detail

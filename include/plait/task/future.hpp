@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/task/blocking_wait.hpp>
+#include <plait/task/task.hpp>
+
+#include <chrono>
+#include <coroutine>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace plait {
+
+template <class T>
+class future;
+
+namespace detail {
+
+template <class T>
+future<T> make_future(result_cell<T>& cell) noexcept;
+template <class T>
+result_cell<T>& cell_of(const future<T>& f);
+
+/// The end of a future's hold on its cell.
+template <class T>
+void drop(result_cell<T>& cell) noexcept {
+  if (cell.kind != origin::fork) return cell.drop_owner();
+  wait_in_destructor(cell);
+  frame_of(cell).destroy();
+}
+
+/// Ends the hold when the scope that took the result ends.
+template <class T>
+struct drop_guard {
+  result_cell<T>* cell;
+  ~drop_guard() { drop(*cell); }
+};
+
+template <class T>
+class future_awaiter {
+ public:
+  explicit future_awaiter(result_cell<T>* cell) noexcept : cell_(cell) {}
+
+  PLAIT_ALWAYS_INLINE bool await_ready() const noexcept { return cell_->done(); }
+
+  bool await_suspend(std::coroutine_handle<> h) {
+    prepare(waiter_, worker::of_this_thread(), h);
+    return add_waiter(*cell_, &waiter_);
+  }
+
+  T await_resume() const {
+    const drop_guard<T> guard{cell_};
+    return cell_->take();
+  }
+
+ private:
+  result_cell<T>* cell_;
+  waiter waiter_;
+};
+
+}  // namespace detail
+
+/// A handle to a task that has been started. Move-only; one thread at a time uses it. Taking the result (`co_await`, `get`)
+/// ends it. A future of a fork is structured: where it is destroyed, or assigned over, before the task has ended, it waits
+/// for it. Any other dropped future detaches its task, whose exception then goes to the unobserved handler.
+template <class T = void>
+class [[nodiscard("a dropped future detaches its task, or waits for it if it was forked; its result is lost")]] future {
+ public:
+  using value_type = T;
+
+  future() noexcept = default;
+  future(future&& other) noexcept : cell_(std::exchange(other.cell_, nullptr)) {}
+  future& operator=(future&& other) noexcept {
+    if (this != &other) {
+      if (cell_ != nullptr) detail::drop(*cell_);
+      cell_ = std::exchange(other.cell_, nullptr);
+    }
+    return *this;
+  }
+  ~future() {
+    if (cell_ != nullptr) detail::drop(*cell_);
+  }
+
+  /// Whether it refers to a task: it was not moved from and its result was not taken.
+  bool valid() const noexcept { return cell_ != nullptr; }
+
+  /// Suspends the awaiting task until the result is there and moves it out; rethrows the task's exception.
+  detail::future_awaiter<T> operator co_await() { return detail::future_awaiter<T>(release()); }
+
+  /// Blocks until the result is there and moves it out; rethrows the task's exception. On a worker it runs other tasks
+  /// meanwhile, and throws plait::error where the stack is too deep for that. Elsewhere the thread sleeps.
+  T get() {
+    detail::wait_blocking(cell());
+    const detail::drop_guard<T> guard{release()};
+    return guard.cell->take();
+  }
+
+  /// get() with a time limit. Throws timeout_error if it passes; the future stays valid then.
+  template <class Rep, class Period>
+  T get_for(std::chrono::duration<Rep, Period> at_most) {
+    if (!wait_for(at_most)) throw timeout_error();
+    return get();
+  }
+
+  /// Blocks until the task has ended. Never throws its exception.
+  void wait() const { detail::wait_blocking(cell()); }
+
+  /// Blocks until the task has ended or the time has passed; says whether it has ended. A worker runs other tasks meanwhile
+  /// and returns later than asked if one of them takes longer.
+  template <class Rep, class Period>
+  bool wait_for(std::chrono::duration<Rep, Period> at_most) const {
+    return detail::wait_blocking_until(
+        cell(), std::chrono::steady_clock::now() + std::chrono::ceil<std::chrono::steady_clock::duration>(at_most));
+  }
+
+  /// Whether the task has ended, by a result, an exception, or cancellation.
+  bool done() const {
+    if (cell().done()) return true;
+    const auto* block = detail::block_of(cell().state.load(std::memory_order_acquire));  // partner: observe
+    return block != nullptr && block->is_completing_here();
+  }
+
+  /// The task's exception, or null if it has a result. Blocks until the task has ended.
+  std::exception_ptr exception() const {
+    if (!done()) wait();
+    if (cell().ended != detail::outcome::error) return nullptr;
+    cell().seen = true;
+    return cell().error;
+  }
+
+  /// The result, left in the future; rethrows the task's exception. Blocks until the task has ended.
+  std::add_lvalue_reference_t<const T> result() const {
+    if (!done()) wait();
+    if constexpr (std::is_void_v<T>) {
+      cell().look();
+    } else if constexpr (std::is_lvalue_reference_v<T>) {
+      return *cell().look();
+    } else {
+      return cell().look();
+    }
+  }
+
+  /// Calls `fn(const future<T>&)` once when the task has ended: in the thread that ends it and before others see that it has,
+  /// or here and now if it has ended already. To `fn` the future that it gets is done, also when this one was dropped. It
+  /// counts as work of the task. What it throws goes to the unobserved handler.
+  template <class F>
+    requires std::is_invocable_v<F&, const future<T>&>
+  void add_done_callback(F fn);
+
+ private:
+  friend future detail::make_future<T>(detail::result_cell<T>&) noexcept;
+  friend detail::result_cell<T>& detail::cell_of<T>(const future&);
+  explicit future(detail::result_cell<T>* cell) noexcept : cell_(cell) {}
+
+  detail::result_cell<T>& cell() const {
+    if (cell_ == nullptr) {
+      throw error("plait: a future was used that refers to no task: it was moved from, or its result was taken");
+    }
+    return *cell_;
+  }
+  detail::result_cell<T>* release() {
+    static_cast<void>(cell());
+    return std::exchange(cell_, nullptr);
+  }
+
+  detail::result_cell<T>* cell_ = nullptr;
+};
+
+namespace detail {
+
+template <class T>
+future<T> make_future(result_cell<T>& cell) noexcept {
+  return future<T>(&cell);
+}
+template <class T>
+result_cell<T>& cell_of(const future<T>& f) {
+  return f.cell();
+}
+
+template <class T, class F>
+struct done_callback final : callback {
+  explicit done_callback(F f) : fn(std::move(f)) {}
+  void call(cell_base& cell) noexcept override {
+    // A future that holds nothing: the cell belongs to others.
+    union view {
+      future<T> f;
+      explicit view(future<T> handle) noexcept : f(std::move(handle)) {}
+      ~view() {}
+    };
+    const view handle(make_future(static_cast<result_cell<T>&>(cell)));
+    try {
+      fn(handle.f);
+    } catch (...) {
+      report_unobserved(std::current_exception(), "a done callback");
+    }
+  }
+  F fn;
+};
+
+template <class X>
+inline constexpr bool is_future = false;
+template <class T>
+inline constexpr bool is_future<future<T>> = true;
+
+}  // namespace detail
+
+template <class T>
+template <class F>
+  requires std::is_invocable_v<F&, const future<T>&>
+void future<T>::add_done_callback(F fn) {
+  auto& c = cell();
+  std::unique_ptr<detail::callback> made = std::make_unique<detail::done_callback<T, F>>(std::move(fn));
+  auto* block = detail::observe(c);
+  if (block != nullptr && block->add(made)) return;
+  while (!done()) std::this_thread::yield();  // the other callbacks have run; the completer is about to say so
+  made->call(c);
+}
+
+}  // namespace plait

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/base/errors.hpp>
+#include <plait/sched/job.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+// The result of a started task, and the word that says how far the task is.
+//
+// The state word, 64 bits:
+//   bit 0   done       value or exception are there; never cleared
+//   bit 1   claimed    somebody executes the queued task, or has cancelled it
+//   bit 2   observed   the address is that of an observer block, else of a single waiter (or null)
+//   3..55   address
+//   56..63  owners     of spawned and submitted tasks: the future, and the queue's or the run's hold
+//
+//   from                  event                                to
+//   -                     fork                                 0
+//   -                     spawn, submit                        2 owners
+//   unclaimed             popped, or awaited by a helper       + claimed; who fails to set it drops its hold
+//   no address            first await or blocking wait         + address of its waiter
+//   single waiter         second observer, callback, time-out  + observed, address of a block with both
+//   not done              end of the task                      + done; spawned: - 1 owner; waiters are resumed
+//   done, not done        future dropped                       - 1 owner; at 0 the cell ends
+// A fork whose continuation nobody took ends by a plain store of `done`: the parent has not run, so no other thread and no
+// waiter can know the cell.
+
+namespace plait::detail {
+
+inline constexpr std::uint64_t state_done = 1;
+inline constexpr std::uint64_t state_claimed = 2;
+inline constexpr std::uint64_t state_observed = 4;
+inline constexpr std::uint64_t state_owner = std::uint64_t{1} << 56;
+inline constexpr std::uint64_t state_address = (state_owner - 1) & ~std::uint64_t{7};
+
+static_assert(sizeof(void*) == 8, "plait: the state word holds an address of up to 56 bits beside its flags");
+
+/// How the task came to be; it decides who ends the cell.
+enum class origin : std::uint8_t { call, fork, spawn, object };
+enum class outcome : std::uint8_t { none, value, error };
+
+class observer_block;
+
+/// What a task's result has whatever its type.
+struct cell_base {
+  std::atomic<std::uint64_t> state{0};
+  origin kind = origin::call;
+  outcome ended = outcome::none;
+  bool seen = false;  ///< the exception has reached somebody
+  /// Ends a cell that is not forked; set by who made it so.
+  void (*destroy)(cell_base*) noexcept;
+  /// Runs the task here and now if it is still unclaimed (spawned and submitted tasks), else returns false.
+  bool (*run_if_queued)(cell_base*) noexcept;
+
+  cell_base() noexcept = default;
+  cell_base(const cell_base&) = delete;
+  cell_base& operator=(const cell_base&) = delete;
+
+  bool done() const noexcept {
+    return (state.load(std::memory_order_acquire) & state_done) != 0;  // partner: the completion
+  }
+  /// True for the one caller that may execute, or cancel, the queued task.
+  bool claim() noexcept {
+    // acq_rel: what was written before the task was queued; partner: the release of the queue
+    return (state.fetch_or(state_claimed, std::memory_order_acq_rel) & state_claimed) == 0;
+  }
+  /// Gives up one hold on a spawned or submitted task; the last one ends the cell.
+  void drop_owner() noexcept {
+    // acquire: a lone owner has nobody to race with, but must see what the others did
+    if (state.load(std::memory_order_acquire) / state_owner == 1) return destroy(this);
+    // acq_rel: all uses of the cell happen before its end
+    if (state.fetch_sub(state_owner, std::memory_order_acq_rel) / state_owner == 1) destroy(this);
+  }
+};
+
+template <class T>
+struct stored {
+  using type = T;
+};
+template <>
+struct stored<void> {
+  using type = std::monostate;
+};
+template <class T>
+struct stored<T&> {
+  using type = T*;
+};
+/// What a cell keeps for a result of type T: a pointer for references, nothing much for void.
+template <class T>
+using stored_t = typename stored<T>::type;
+
+/// A result of type T: any movable type, a reference, or void.
+template <class T>
+struct result_cell : cell_base {
+  static_assert(!std::is_rvalue_reference_v<T>, "plait: a task can't give an rvalue reference; return the value itself");
+  static_assert(std::is_void_v<T> || std::is_lvalue_reference_v<T> || std::is_move_constructible_v<T>,
+                "plait: the result of a task must be movable, a reference, or void");
+
+  union {
+    stored_t<T> value;
+    std::exception_ptr error;
+  };
+
+  result_cell() noexcept {}
+  ~result_cell() {
+    if (ended == outcome::value) {
+      std::destroy_at(&value);
+    } else if (ended == outcome::error) {
+      std::destroy_at(&error);
+    }
+  }
+
+  template <class... A>
+  void set_value(A&&... a) {
+    std::construct_at(&value, std::forward<A>(a)...);
+    ended = outcome::value;
+  }
+  void set_error(std::exception_ptr e) noexcept {
+    std::construct_at(&error, std::move(e));
+    ended = outcome::error;
+  }
+
+  /// The result of a done cell, moved out; throws the task's exception.
+  T take() {
+    if (ended == outcome::error) [[unlikely]]
+      rethrow();
+    if constexpr (std::is_lvalue_reference_v<T>) {
+      return *value;
+    } else if constexpr (!std::is_void_v<T>) {
+      return std::move(value);
+    }
+  }
+
+  /// The result of a done cell, left where it is; throws the task's exception.
+  const stored_t<T>& look() {
+    if (ended == outcome::error) rethrow();
+    return value;
+  }
+
+ private:
+  [[noreturn]] PLAIT_NOINLINE void rethrow() {
+    seen = true;
+    std::rethrow_exception(error);
+  }
+};
+
+}  // namespace plait::detail

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/task/fork.hpp>
+
+#include <exception>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <ranges>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace plait {
+
+namespace detail {
+
+template <class X>
+struct child_value;
+template <class T>
+struct child_value<task<T>> {
+  using type = T;
+};
+template <class T>
+struct child_value<future<T>> {
+  using type = T;
+};
+/// T of task<T> and future<T>.
+template <class X>
+using child_value_t = typename child_value<std::remove_cvref_t<X>>::type;
+
+template <class X>
+concept child = is_task<std::remove_cvref_t<X>> || is_future<std::remove_cvref_t<X>>;
+
+/// How a joined result stands in a tuple or vector: void as monostate, a reference as reference_wrapper (vector only).
+template <class T>
+using tuple_value_t = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+template <class T>
+using vector_value_t =
+    std::conditional_t<std::is_void_v<T>, std::monostate,
+                       std::conditional_t<std::is_reference_v<T>,
+                                          std::reference_wrapper<std::remove_reference_t<T>>, T>>;
+
+/// Starts a task by forking it; a future has been started.
+template <class T>
+task<void> start(task<T>& t, future<T>& started) {
+  started = co_await fork(std::move(t));
+}
+template <class T>
+task<void> start(future<T>& f, future<T>& started) {
+  started = std::move(f);
+  co_return;
+}
+
+/// Waits until it has ended, and keeps its exception if it is the first one.
+template <class T>
+class settled_awaiter {
+ public:
+  explicit settled_awaiter(result_cell<T>* cell) noexcept : cell_(cell) {}
+  bool await_ready() const noexcept { return cell_->done(); }
+  bool await_suspend(std::coroutine_handle<> h) {
+    prepare(waiter_, worker::of_this_thread(), h);
+    return add_waiter(*cell_, &waiter_);
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  result_cell<T>* cell_;
+  waiter waiter_;
+};
+/// Suspends until the future's task has ended; leaves its result there.
+template <class T>
+settled_awaiter<T> settled(const future<T>& f) {
+  return settled_awaiter<T>(&cell_of(f));
+}
+
+template <class T>
+void keep_first(const future<T>& f, std::exception_ptr& first) {
+  auto e = f.exception();
+  if (e && !first) first = std::move(e);
+}
+
+template <class... T>
+task<std::tuple<tuple_value_t<T>...>> join_all(std::tuple<future<T>...> futures) {
+  co_await std::apply([](auto&... f) -> task<void> { (co_await settled(f), ...); }, futures);
+  std::exception_ptr first;
+  std::apply([&](auto&... f) { (keep_first(f, first), ...); }, futures);
+  if (first) std::rethrow_exception(first);
+  const auto take = []<class U>(future<U>& f) -> tuple_value_t<U> {
+    if constexpr (std::is_void_v<U>) {
+      f.get();
+      return {};
+    } else {
+      return f.get();
+    }
+  };
+  co_return std::apply([&](auto&... f) { return std::tuple<tuple_value_t<T>...>(take(f)...); }, futures);
+}
+
+}  // namespace detail
+
+/// Starts all tasks at once and joins them and the futures: gives a tuple of the results in argument order, with
+/// std::monostate for void. All have ended before it resumes; then the first exception in argument order is rethrown.
+template <detail::child... C>
+  requires(sizeof...(C) > 0)
+task<std::tuple<detail::tuple_value_t<detail::child_value_t<C>>...>> when_all(C... children) {
+  std::tuple<future<detail::child_value_t<C>>...> futures;
+  co_await [](std::tuple<future<detail::child_value_t<C>>...>& f, C&... c) -> task<void> {
+    co_await std::apply([&](auto&... started) -> task<void> { (co_await detail::start(c, started), ...); }, f);
+  }(futures, children...);
+  co_return co_await detail::join_all(std::move(futures));
+}
+
+/// The same for a range of tasks or of futures, which it owns if it is given as an rvalue: gives a vector in their order
+/// (references as std::reference_wrapper).
+template <std::ranges::input_range R>
+  requires detail::child<std::ranges::range_reference_t<R>>
+task<std::vector<detail::vector_value_t<detail::child_value_t<std::ranges::range_reference_t<R>>>>> when_all(R children) {
+  using value = detail::child_value_t<std::ranges::range_reference_t<R>>;
+  std::vector<future<value>> futures;
+  if constexpr (std::ranges::sized_range<R>) futures.reserve(std::ranges::size(children));
+  for (auto& c : children) {
+    future<value> started;
+    co_await detail::start(c, started);
+    futures.push_back(std::move(started));
+  }
+  for (auto& f : futures) co_await detail::settled(f);
+  std::exception_ptr first;
+  for (auto& f : futures) detail::keep_first(f, first);
+  if (first) std::rethrow_exception(first);
+  std::vector<detail::vector_value_t<value>> results;
+  results.reserve(futures.size());
+  for (auto& f : futures) {
+    if constexpr (std::is_void_v<value>) {
+      f.get();
+      results.emplace_back();
+    } else {
+      results.emplace_back(f.get());
+    }
+  }
+  co_return results;
+}
+
+}  // namespace plait
