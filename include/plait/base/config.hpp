@@ -54,6 +54,14 @@
 #define PLAIT_TAIL_TRANSFER 0
 #endif
 
+/// The distributed layer lies in an inline namespace of this name, so that units built with and without MPI fail to link
+/// instead of sharing functions that differ.
+#if PLAIT_WITH_MPI
+#define PLAIT_DIST with_mpi
+#else
+#define PLAIT_DIST without_mpi
+#endif
+
 #define PLAIT_NOINLINE __attribute__((noinline))
 #define PLAIT_ALWAYS_INLINE __attribute__((always_inline)) inline
 /// One object for the whole process, also when parts of it lie in shared libraries.

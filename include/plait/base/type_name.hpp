@@ -13,7 +13,8 @@
 
 namespace plait {
 
-/// The readable form of a mangled name (as type_info::name() gives it). A text that is no mangled name comes back unchanged.
+/// The readable form of a mangled name (as type_info::name() gives it). A text that is no mangled name comes back
+/// unchanged.
 inline std::string demangle(const char* mangled) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(mangled, nullptr, nullptr, &status),
@@ -31,7 +32,8 @@ constexpr const char* signature_of() {
   return __PRETTY_FUNCTION__;  // ends in "T = ...]" with both compilers
 }
 
-/// T as the compiler spells it, at compile time. To recognise kinds of types, never to identify one: two lambdas may share a text.
+/// T as the compiler spells it, at compile time. To recognise kinds of types, never to identify one: two lambdas may
+/// share a text.
 template <class T>
 consteval std::string_view spelled_name() {
   std::string_view text = signature_of<T>();

@@ -22,11 +22,12 @@ class doorbell {
   /// Announces that the caller is about to sleep. It must look for work after this, before wait().
   std::uint32_t prepare() noexcept { return word_.fetch_or(asleep) | asleep; }
 
-  /// Sleeps until a ring that came after the ticket, or for `at_most`; may also return for no reason. The word keeps
-  /// saying that somebody sleeps, at the price of one needless wake, so that a late waiter cannot clear a new one's
-  /// bit.
-  void wait(std::uint32_t ticket, std::chrono::nanoseconds at_most, base::futex_scope scope) const noexcept {
+  /// Sleeps until a ring that came after the ticket, or for `at_most`; may also return for no reason. Returns whether
+  /// there was a ring. Without one the word keeps saying that somebody sleeps, at the price of one needless wake, so
+  /// that a late waiter cannot clear a new one's bit.
+  bool wait(std::uint32_t ticket, std::chrono::nanoseconds at_most, base::futex_scope scope) const noexcept {
     base::futex_wait(word_, ticket, at_most, scope);
+    return word_.load() != ticket;
   }
 
   /// Wakes the sleeper, or the one that is between prepare() and wait().

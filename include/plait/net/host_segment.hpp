@@ -128,6 +128,8 @@ class host_segment {
     line(slot)->announced.fetch_add(1);  // seq_cst, as ring_if_asleep demands
     line(slot)->bell.ring_if_asleep(base::futex_scope::shared);
   }
+  /// Wakes the rank of this slot if it sleeps, without counting a frame: it has something to go on with.
+  void nudge(int slot) noexcept { line(slot)->bell.ring_if_asleep(base::futex_scope::shared); }
   /// How many frames were announced to the rank of this slot. Wraps round.
   std::uint32_t announced(int slot) const noexcept { return line(slot)->announced.load(); }
   /// What the rank of this slot sleeps on.

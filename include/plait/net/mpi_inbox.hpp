@@ -38,10 +38,12 @@ class mpi_inbox {
   mpi_inbox& operator=(const mpi_inbox&) = delete;
   ~mpi_inbox() { close(); }
 
-  /// Calls deliver(source, bytes) for frames that have arrived, at most `batch` small ones. Returns how many.
-  template <class Deliver>
-  int poll(Deliver&& deliver) {
+  /// Calls deliver(source, bytes) for frames that have arrived, at most `batch` small ones, and pulls(source) for
+  /// each large one that is now being received. Returns how many were delivered.
+  template <class Deliver, class Pulls>
+  int poll(Deliver&& deliver, Pulls&& pulls) {
     int delivered = 0;
+    moved_ = false;
     for (int messages = 0; messages < batch; ++messages) {
       int done = 0;
       MPI_Status status{};
@@ -49,9 +51,15 @@ class mpi_inbox {
       if (done == 0) break;
       delivered += take_oldest(status, deliver);
     }
-    if (receiving()) delivered += poll_bodies(deliver);
+    if (receiving()) {
+      post_bodies(pulls);
+      delivered += poll_bodies(deliver);
+    }
     return delivered;
   }
+
+  /// Whether the last poll found a message complete.
+  bool moved() const noexcept { return moved_; }
 
   /// Whether a large frame is announced and not complete.
   bool receiving() const noexcept { return !bodies_.empty() || !announced_.empty(); }
@@ -104,10 +112,12 @@ class mpi_inbox {
     std::size_t capacity = 0;
     std::unique_ptr<std::byte[]> bytes;
     std::vector<MPI_Request> chunks;
+    std::size_t complete = 0;  // how many of them
   };
 
   template <class Deliver>
   int take_oldest(const MPI_Status& status, Deliver& deliver) {
+    moved_ = true;
     const std::size_t current = std::exchange(oldest_, (oldest_ + 1) % depth);
     int size = 0;
     check(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
@@ -129,13 +139,8 @@ class mpi_inbox {
   template <class Deliver>
   int poll_bodies(Deliver& deliver) {
     int delivered = 0;
-    post_bodies();
     for (std::size_t i = 0; i < bodies_.size();) {
-      int done = 0;
-      check(
-          MPI_Testall(static_cast<int>(bodies_[i].chunks.size()), bodies_[i].chunks.data(), &done, MPI_STATUSES_IGNORE),
-          "MPI_Testall");
-      if (done == 0) {
+      if (!is_complete(bodies_[i])) {
         ++i;
         continue;
       }
@@ -149,9 +154,21 @@ class mpi_inbox {
     return delivered;
   }
 
+  bool is_complete(body& incoming) {
+    while (incoming.complete < incoming.chunks.size()) {
+      int done = 0;
+      check(MPI_Test(&incoming.chunks[incoming.complete], &done, MPI_STATUS_IGNORE), "MPI_Test");
+      if (done == 0) return false;
+      ++incoming.complete;
+      moved_ = true;
+    }
+    return true;
+  }
+
   /// In the order of the announcements, since MPI matches the chunks of one source in order. What exceeds the limit
   /// waits at its sender.
-  void post_bodies() {
+  template <class Pulls>
+  void post_bodies(Pulls& pulls) {
     while (!announced_.empty() && (bodies_.empty() || receiving_bytes_ + announced_.front().size <= receiving_limit)) {
       const announcement next = announced_.front();
       body incoming = take_memory(next.size);
@@ -167,6 +184,7 @@ class mpi_inbox {
               "MPI_Irecv");
         bodies_.back().chunks.push_back(request);
       }
+      pulls(next.source);
     }
   }
 
@@ -204,6 +222,7 @@ class mpi_inbox {
     return none;
   }();
   std::size_t oldest_ = 0;
+  bool moved_ = false;
 
   std::deque<announcement> announced_;  // not yet posted
   std::vector<body> bodies_;            // posted

@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <memory>
+#include <exception>
+#include <new>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -29,29 +31,26 @@ class mpi_outbox {
 
   /// Starts to send a frame.
   void send(int dest, frame&& bytes) {
-    if (mpi_protocol::is_eager(bytes)) {
-      sending item{start(dest, bytes.data(), bytes.size(), mpi_protocol::eager_tag), std::move(bytes), {}};
-      keep(std::move(item));
-      return;
-    }
-    frame announcement = new_frame();
-    mpi_protocol::write_announcement(announcement, bytes.size());
-    sending head{
-        start(dest, announcement.data(), announcement.size(), mpi_protocol::eager_tag), std::move(announcement), {}};
-    keep(std::move(head));
+    if (sending_.capacity() - sending_.size() < 2) sending_.reserve(2 * sending_.capacity() + 16);  // may throw here
+    if (mpi_protocol::is_eager(bytes)) return send_small(dest, std::move(bytes));
     sending body;
-    body.rest.reserve(mpi_protocol::chunks(bytes.size(), chunk_));
-    for (std::size_t at = 0; at < bytes.size(); at += chunk_)
-      body.rest.push_back(start(dest, bytes.data() + at, std::min(chunk_, bytes.size() - at), mpi_protocol::body_tag));
     body.bytes = std::move(bytes);
-    keep(std::move(body));
+    body.chunks.reserve(mpi_protocol::chunks(body.bytes.size(), chunk_));
+    frame announcement = new_frame();
+    mpi_protocol::write_announcement(announcement, body.bytes.size());
+    send_small(dest, std::move(announcement));
+    for (std::size_t at = 0; at < body.bytes.size(); at += chunk_)
+      body.chunks.push_back(start(dest, std::span(body.bytes).subspan(at, std::min(chunk_, body.bytes.size() - at)),
+                                  mpi_protocol::body_tag));
+    sending_.push_back(std::move(body));
   }
 
-  /// Looks at some of the unfinished sends, in turn.
-  void progress() {
+  /// Looks at some of the unfinished sends, in turn. Returns whether any message was found to be complete.
+  bool progress() {
+    bool moved = false;
     for (std::size_t looks = std::min<std::size_t>(sending_.size(), 16); looks > 0 && !sending_.empty(); --looks) {
       if (cursor_ >= sending_.size()) cursor_ = 0;
-      if (is_done(sending_[cursor_])) {
+      if (is_done(sending_[cursor_], moved)) {
         recycle(std::move(sending_[cursor_].bytes));
         if (cursor_ + 1 != sending_.size()) sending_[cursor_] = std::move(sending_.back());
         sending_.pop_back();
@@ -59,6 +58,7 @@ class mpi_outbox {
         ++cursor_;
       }
     }
+    return moved;
   }
 
   /// Whether a send is unfinished.
@@ -90,33 +90,40 @@ class mpi_outbox {
 
  private:
   struct sending {
-    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Request request = MPI_REQUEST_NULL;  // of a small frame
     frame bytes;
-    std::vector<MPI_Request> rest;  // the chunks of a large frame
+    std::vector<MPI_Request> chunks;  // of a large one
+    std::size_t complete = 0;         // how many of them
   };
 
-  MPI_Request start(int dest, const std::byte* data, std::size_t size, int tag) const {
+  MPI_Request start(int dest, std::span<const std::byte> bytes, int tag) const {
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Isend(data, static_cast<int>(size), MPI_BYTE, dest, tag, comm_, &request), "MPI_Isend");
+    check(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, dest, tag, comm_, &request), "MPI_Isend");
     return request;
   }
 
   /// Small sends are mostly complete when MPI_Isend returns; then nothing needs to be remembered.
-  void keep(sending&& item) {
-    if (is_done(item))
+  void send_small(int dest, frame&& bytes) {
+    sending item;
+    item.request = start(dest, bytes, mpi_protocol::eager_tag);
+    item.bytes = std::move(bytes);
+    if (bool moved = false; is_done(item, moved))
       recycle(std::move(item.bytes));
     else
       sending_.push_back(std::move(item));
   }
 
-  static bool is_done(sending& item) {
+  static bool test(MPI_Request& request, bool& moved) {
     int done = 0;
-    check(MPI_Test(&item.request, &done, MPI_STATUS_IGNORE), "MPI_Test");  // true at once for MPI_REQUEST_NULL
-    while (done != 0 && !item.rest.empty()) {
-      check(MPI_Test(&item.rest.back(), &done, MPI_STATUS_IGNORE), "MPI_Test");
-      if (done != 0) item.rest.pop_back();
-    }
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done != 0) moved = true;
     return done != 0;
+  }
+
+  static bool is_done(sending& item, bool& moved) {
+    if (item.chunks.empty()) return test(item.request, moved);
+    while (item.complete < item.chunks.size() && test(item.chunks[item.complete], moved)) ++item.complete;
+    return item.complete == item.chunks.size();
   }
 
   void recycle(frame&& bytes) noexcept {

@@ -6,6 +6,7 @@
 #if PLAIT_WITH_MPI
 
 #include <plait/base/errors.hpp>
+#include <plait/base/pause.hpp>
 #include <plait/net/doorbell.hpp>
 #include <plait/net/mpi_hosts.hpp>
 #include <plait/net/mpi_inbox.hpp>
@@ -32,7 +33,7 @@ namespace plait::net {
 struct mpi_transport_options {
   /// Whether this rank shares memory with others of its host to be woken by them. Without it sleeps are timed.
   bool use_segment = true;
-  /// The largest message into which large frames are cut, in bytes; the same on all ranks.
+  /// The largest message into which large frames are cut, in bytes, at most 1 GiB; the same on all ranks.
   std::size_t chunk = mpi_protocol::chunk_limit;
 };
 
@@ -78,20 +79,26 @@ class mpi_transport final : public transport {
       throw error("plait: there is no rank " + std::to_string(dest) + " among " + std::to_string(size_));
     outbox_.send(dest, std::move(bytes));
     note_unfinished();
+    note_motion();
     if (const int slot = hosts_.slot_of(dest); slot >= 0) hosts_.segment().announce(slot);
   }
 
   int poll(frame_handler handler) override {
-    outbox_.progress();
-    const int delivered = inbox_.poll([&](int source, std::span<const std::byte> bytes) {
+    const bool sent = outbox_.progress();
+    const auto deliver = [&](int source, std::span<const std::byte> bytes) {
       // Relaxed: only the lock holder writes it. Release: pairs with nothing but the sleeper's load, for which an old
       // value only means a sleep that ends at once.
       if (hosts_.slot_of(source) >= 0)
         received_.store(received_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
       handler(source, bytes);
-    });
+    };
+    // A sender that sleeps between its looks at a large frame goes on when the receiver wants it.
+    const auto pulls = [&](int source) {
+      if (const int slot = hosts_.slot_of(source); slot >= 0) hosts_.segment().nudge(slot);
+    };
+    const int delivered = inbox_.poll(deliver, pulls);
     note_unfinished();
-    if (delivered != 0) quiet_.store(0, std::memory_order_relaxed);  // a hint for the sleeper; guards nothing
+    if (sent || inbox_.moved()) note_motion();
     return delivered;
   }
 
@@ -104,15 +111,19 @@ class mpi_transport final : public transport {
     // sees, and briefly behind: each difference means that something is on its way.
     const bool busy = unfinished_.load() || (slot_ >= 0 && hosts_.segment().announced(slot_) != received_.load());
     if (busy || !hosts_.all_share()) {
-      const std::uint32_t quiet = quiet_.fetch_add(1, std::memory_order_relaxed);  // a hint, as in poll()
+      const std::uint32_t quiet = quiet_.fetch_add(1, std::memory_order_relaxed);  // a hint, guards nothing
       if (busy && quiet < patience) {
-        ::sched_yield();
+        // To yield where other programs compete for the core costs milliseconds, and a large transfer needs many polls.
+        if (hosts_.crowded())
+          ::sched_yield();
+        else
+          base::pause();
         return;
       }
       const std::uint32_t doublings = std::min<std::uint32_t>(busy ? quiet - patience : quiet, 5);
       at_most = std::min(at_most, std::min<std::chrono::nanoseconds>(shortest_sleep * (1 << doublings), longest_sleep));
     }
-    bell_.wait(static_cast<std::uint32_t>(ticket), at_most, scope_);
+    if (bell_.wait(static_cast<std::uint32_t>(ticket), at_most, scope_)) note_motion();
   }
 
   void wake() noexcept override { bell_.ring(scope_); }
@@ -146,7 +157,7 @@ class mpi_transport final : public transport {
   bool wakes_at_once() const noexcept { return hosts_.all_share(); }
 
  private:
-  static constexpr std::uint32_t patience = 64;  // yields before the first timed sleep when something is on its way
+  static constexpr std::uint32_t patience = 8192;  // polls before the first timed sleep when something is on its way
   static constexpr std::chrono::microseconds shortest_sleep{50};
   static constexpr std::chrono::microseconds longest_sleep{1000};
 
@@ -155,6 +166,9 @@ class mpi_transport final : public transport {
     check(MPI_Ibcast(data, static_cast<int>(size), MPI_BYTE, root, comm_.get(), &request), "MPI_Ibcast");
     finish(request, "MPI_Ibcast");
   }
+
+  /// The next sleeps are short again. Relaxed: a hint, guards nothing.
+  void note_motion() noexcept { quiet_.store(0, std::memory_order_relaxed); }
 
   /// For the sleeper, who may not look into outbox and inbox.
   void note_unfinished() noexcept {
@@ -176,7 +190,7 @@ class mpi_transport final : public transport {
   MPI_Request barrier_ = MPI_REQUEST_NULL;  // one that reached its time limit
   std::atomic<std::uint32_t> received_{0};  // frames delivered of those that are announced
   std::atomic<bool> unfinished_{false};
-  std::atomic<std::uint32_t> quiet_{0};  // sleeps since the last delivery
+  std::atomic<std::uint32_t> quiet_{0};  // sleeps since something moved
 };
 static_assert(std::is_trivially_destructible_v<mpi_transport_options>);
 

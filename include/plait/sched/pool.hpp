@@ -251,6 +251,7 @@ class pool {
       if (&victim == &w) continue;
       auto* j = victim.own.steal();
       if (j == nullptr) j = victim.submitted.steal();
+      if (j == nullptr) j = take(victim.placed);
       if (j == nullptr) j = take(victim.fifo);
       if (j == nullptr) continue;
       w.counters.stolen.add();
@@ -266,7 +267,9 @@ class pool {
   bool anything_for(sched::worker& w) noexcept {
     if (!w.inbox.empty() || !injected_.empty()) return true;
     for (auto& other : workers_) {
-      if (!other->own.looks_empty() || !other->submitted.looks_empty() || !other->fifo.empty()) return true;
+      if (!other->own.looks_empty() || !other->submitted.looks_empty() || !other->placed.empty() || !other->fifo.empty()) {
+        return true;
+      }
     }
     return false;
   }

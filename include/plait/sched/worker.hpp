@@ -30,13 +30,14 @@ inline job* take(job_queue& queue) {
 class alignas(64) worker {
  public:
   worker(pool& home, unsigned index) noexcept
-      : inbox(0), fifo(0), home_(home), index_(index), random_(index * 0x9e3779b97f4a7c15u + 1) {}
+      : inbox(0), placed(0), fifo(0), home_(home), index_(index), random_(index * 0x9e3779b97f4a7c15u + 1) {}
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
 
   deque own;         ///< continuations and spawned tasks: they can't leave the process
   deque submitted;   ///< submitted tasks: they can
-  job_queue inbox;   ///< placed on this worker, from any thread
+  job_queue inbox;   ///< bound to this worker, from any thread
+  job_queue placed;  ///< submitted tasks that would rather run here; thieves may take them
   job_queue fifo;    ///< jobs that gave way; thieves may take them
   unit* current = nullptr;  ///< the unit that runs now, or null
   std::uint32_t steps = 0;  ///< of its loops
@@ -63,6 +64,7 @@ class alignas(64) worker {
     if (auto* j = own.pop()) return j;
     if (auto* j = take(inbox)) return j;
     if (auto* j = submitted.pop()) return j;
+    if (auto* j = take(placed)) return j;
     return take(fifo);
   }
 

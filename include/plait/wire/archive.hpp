@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-// The archives that a user type's serialize, save and load meet. User types go to cereal's dispatch; everything that plait
-// knows (numbers, plain structs, standard containers) goes to format<T>, also when the headers of cereal/types are there,
-// so that the bytes do not depend on what a file includes.
+// The archives that a user type's serialize, save and load meet. User types go to cereal's dispatch; everything that
+// plait knows (numbers, plain structs, standard containers) goes to format<T>, also when the headers of cereal/types
+// are there, so that the bytes do not depend on what a file includes.
 
 namespace plait::wire {
 
@@ -50,7 +50,8 @@ struct archive_access {
   static input_archive* set(reader& in, input_archive* archive) noexcept { return std::exchange(in.archive_, archive); }
 };
 
-/// Counts how deep values nest, so that a list of a million nodes, or a damaged message, is an error and no stack overflow.
+/// Counts how deep values nest, so that a list of a million nodes, or a damaged message, is an error and no stack
+/// overflow.
 class nesting {
  public:
   /// Enters a level; throws plait::error beyond `most`.
@@ -110,7 +111,8 @@ class output_archive : public cereal::OutputArchive<output_archive> {
     base::operator()(value);
   }
 
-  /// A number for the object at `pointer`; true with it if it is new. Keeps the object alive, so no address comes twice.
+  /// A number for the object at `pointer`; true with it if it is new. Keeps the object alive, so no address comes
+  /// twice.
   std::pair<std::size_t, bool> number_of(std::shared_ptr<const void> pointer, const std::type_info& type) {
     const auto [at, inserted] = numbers_.try_emplace({pointer.get(), &type}, numbers_.size());
     if (inserted) kept_.push_back(std::move(pointer));
@@ -262,23 +264,15 @@ class input_archive : public cereal::InputArchive<input_archive> {
 /// Writes a number for cereal.
 template <class T>
   requires std::is_arithmetic_v<T>
-void CEREAL_SAVE_FUNCTION_NAME(output_archive& archive, const T& value) {
-  archive.out().write(&value, sizeof value);
-}
+void CEREAL_SAVE_FUNCTION_NAME(output_archive& archive, const T& value) { archive.out().write(&value, sizeof value); }
 /// Reads a number for cereal.
 template <class T>
   requires std::is_arithmetic_v<T>
-void CEREAL_LOAD_FUNCTION_NAME(input_archive& archive, T& value) {
-  archive(value);
-}
+void CEREAL_LOAD_FUNCTION_NAME(input_archive& archive, T& value) { archive(value); }
 /// Writes a string for cereal.
-inline void CEREAL_SAVE_FUNCTION_NAME(output_archive& archive, const std::string& value) {
-  archive(value);
-}
+inline void CEREAL_SAVE_FUNCTION_NAME(output_archive& archive, const std::string& value) { archive(value); }
 /// Reads a string for cereal.
-inline void CEREAL_LOAD_FUNCTION_NAME(input_archive& archive, std::string& value) {
-  archive(value);
-}
+inline void CEREAL_LOAD_FUNCTION_NAME(input_archive& archive, std::string& value) { archive(value); }
 /// Writes a named value for cereal.
 template <class T>
 void CEREAL_SERIALIZE_FUNCTION_NAME(output_archive& archive, cereal::NameValuePair<T>& named) {

@@ -25,7 +25,7 @@ inline constexpr auto ways_out = cereal::traits::detail::count_output_serializer
 template <class T>
 inline constexpr auto ways_in = cereal::traits::detail::count_input_serializers<T, input_archive>::value;
 template <class T>
-inline constexpr bool user_defined = std::is_class_v<T> && ways_out<T> == 1 && ways_in<T> == 1;
+inline constexpr bool user_defined = std::is_class_v<T>&& ways_out<T> == 1 && ways_in<T> == 1;
 template <class T>
 inline constexpr bool ambiguous = std::is_class_v<T> && (ways_out<T> > 1 || ways_in<T> > 1);
 
@@ -34,13 +34,20 @@ consteval bool is_std() {
   return plait::detail::spelled_name<T>().starts_with("std::");
 }
 
+// Such a type is copied as bytes whatever headers of cereal are there. (std::atomic, which cannot move, is left to
+// them.)
+template <class T>
+inline constexpr bool plain_std = is_std<T>() && std::is_trivially_copyable_v<T>&& std::is_move_constructible_v<T>;
+
 // std types that hold addresses of their process although they are trivially copyable.
 template <class T>
 consteval bool is_process_bound() {
-  const auto name = plait::detail::spelled_name<T>();
-  for (const std::string_view prefix : {"std::error_code", "std::error_condition", "std::type_index", "std::thread::id",
-                                        "std::source_location", "std::coroutine_handle<"}) {
-    if (name.starts_with(prefix)) return true;
+  if (!is_std<T>()) return false;
+  auto name = plait::detail::spelled_name<T>();
+  name = name.substr(0, name.find('<'));
+  for (const std::string_view ending : {"::error_code", "::error_condition", "::type_index", "::thread::id",
+                                        "::source_location", "::coroutine_handle"}) {
+    if (name.ends_with(ending)) return true;
   }
   return false;
 }
@@ -109,10 +116,10 @@ consteval obstacle class_obstacle() {
     return obstacle::process_bound;
   } else if constexpr (is_lambda<T>() && !std::is_empty_v<T>) {
     return obstacle::lambda;
-  } else if constexpr (!std::is_trivially_copyable_v<T>) {
-    return obstacle::not_serializable;
   } else if constexpr (!std::is_move_constructible_v<T>) {
     return obstacle::not_movable;
+  } else if constexpr (!std::is_trivially_copyable_v<T>) {
+    return obstacle::not_serializable;
   } else if constexpr (std::is_aggregate_v<T> && std::is_class_v<T>) {
     return has_unsafe_member<T>() ? obstacle::unsafe_member : obstacle::none;
   } else {
@@ -138,7 +145,7 @@ consteval obstacle leaf_obstacle() {
   } else if constexpr (enable_as_bytes<T>) {
     static_assert(std::is_trivially_copyable_v<T>, "plait: enable_as_bytes is for trivially copyable types");
     return obstacle::none;
-  } else if constexpr (is_std<T>() && std::is_trivially_copyable_v<T>) {
+  } else if constexpr (plain_std<T>) {
     return class_obstacle<T>();
   } else if constexpr (user_defined<T>) {
     if constexpr (!std::is_move_constructible_v<T>) {

@@ -13,8 +13,8 @@
 
 namespace plait::wire {
 
-/// Appends a value. If its save throws, the writer is left as it was before. Objects held by shared_ptr are sent once for
-/// each call, so values that share objects belong into one tuple.
+/// Appends a value. If its save throws, the writer is left as it was before. Objects held by shared_ptr are sent once
+/// for each call, so values that share objects belong into one tuple.
 template <class T>
 void encode(writer& out, const T& value) {
   check_transferable<T>();

@@ -10,7 +10,8 @@
 
 namespace plait::wire {
 
-/// 128 bits that differ if the digested bytes differ, by any accident. No protection against people who want a collision.
+/// 128 bits that differ if the digested bytes differ, by any accident. No protection against people who want a
+/// collision.
 struct digest {
   std::uint64_t high = 0;
   std::uint64_t low = 0;

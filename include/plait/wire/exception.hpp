@@ -140,8 +140,8 @@ inline std::exception_ptr decode_exception(reader& in) {
 namespace plait {
 
 /// Lets exceptions of exact type E arrive on other ranks as E. Define one at namespace scope:
-/// `inline plait::transferable_exception<my_error> register_my_error;`. E needs cereal's functions, or a constructor from
-/// the text of what().
+/// `inline plait::transferable_exception<my_error> register_my_error;`. E needs cereal's functions, or a constructor
+/// from the text of what().
 template <class E>
 class transferable_exception {
   static_assert(wire::exception_format<E>::possible,

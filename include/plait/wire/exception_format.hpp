@@ -25,13 +25,13 @@
 
 namespace plait::wire {
 
-/// How an exception of exact type E is written and made again. The general form takes E's own serialisation if it has one,
-/// else a constructor from the text of what(), else (types whose what() is fixed) the default constructor.
+/// How an exception of exact type E is written and made again. The general form takes E's own serialisation if it has
+/// one, else a constructor from the text of what(), else (types whose what() is fixed) the default constructor.
 template <class E>
 struct exception_format {
   /// True if E can be sent at all.
-  static constexpr bool possible = transferable<E> || std::is_constructible_v<E, const std::string&> ||
-                                   std::is_constructible_v<E, const char*>;
+  static constexpr bool possible =
+      transferable<E> || std::is_constructible_v<E, const std::string&> || std::is_constructible_v<E, const char*>;
   /// Appends the exception.
   static void put(writer& out, const E& thrown) {
     if constexpr (transferable<E>) {
@@ -160,9 +160,7 @@ struct exception_format<std::future_error> {
 template <>
 struct exception_format<std::regex_error> {
   static void put(writer& out, const std::regex_error& thrown) { encode(out, thrown.code()); }
-  static std::regex_error get(reader& in) {
-    return std::regex_error(decode<std::regex_constants::error_type>(in));
-  }
+  static std::regex_error get(reader& in) { return std::regex_error(decode<std::regex_constants::error_type>(in)); }
 };
 template <>
 struct exception_format<remote_error> {

@@ -14,16 +14,16 @@
 
 namespace plait::wire {
 
-/// How values of type T are written and read. The general form serves numbers and enumerations, user types with cereal's
-/// serialize or save/load, and other trivially copyable types, as their bytes. format_std.hpp has the standard containers.
+/// How values of type T are written and read. The general form serves numbers and enumerations, user types with
+/// cereal's serialize or save/load, and other trivially copyable types, as their bytes. format_std.hpp has the standard
+/// containers.
 template <class T>
 struct format {
   /// What keeps T from travelling.
   static consteval obstacle why() { return detail::leaf_obstacle<T>(); }
   /// True if T has its own functions, which need an archive.
-  static constexpr bool uses_archive = !std::is_scalar_v<T> && !enable_as_bytes<T> &&
-                                       !(detail::is_std<T>() && std::is_trivially_copyable_v<T>) &&
-                                       detail::user_defined<T>;
+  static constexpr bool uses_archive =
+      !std::is_scalar_v<T> && !enable_as_bytes<T> && !detail::plain_std<T> && detail::user_defined<T>;
   /// True if many of them side by side can be written in one block.
   static constexpr bool is_block = !uses_archive && std::is_trivially_copyable_v<T>;
   /// A lower bound of the bytes that a value takes.

@@ -105,6 +105,7 @@ template <class K, class T, class H, class E, class A>
 struct format<std::unordered_map<K, T, H, E, A>> : detail::map_format<std::unordered_map<K, T, H, E, A>, H, E> {};
 /// A count, then the pairs.
 template <class K, class T, class H, class E, class A>
-struct format<std::unordered_multimap<K, T, H, E, A>> : detail::map_format<std::unordered_multimap<K, T, H, E, A>, H, E> {};
+struct format<std::unordered_multimap<K, T, H, E, A>>
+    : detail::map_format<std::unordered_multimap<K, T, H, E, A>, H, E> {};
 
 }  // namespace plait::wire

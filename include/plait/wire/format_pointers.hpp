@@ -47,8 +47,8 @@ struct format<std::unique_ptr<T, Deleter>> : detail::composed<std::unique_ptr<T,
   }
 };
 
-/// A number; where it occurs for the first time in a message, the object follows. So an object that is shared within one
-/// encoded value is shared in the decoded one; cycles are possible through user types with default constructor.
+/// A number; where it occurs for the first time in a message, the object follows. So an object that is shared within
+/// one encoded value is shared in the decoded one; cycles are possible through user types with default constructor.
 template <class T>
 struct format<std::shared_ptr<T>> : detail::composed<std::shared_ptr<T>> {
   static consteval obstacle why() { return detail::pointee_obstacle<T>(); }
@@ -97,7 +97,9 @@ template <class T>
 struct format<std::weak_ptr<T>> : detail::composed<std::weak_ptr<T>> {
   static consteval obstacle why() { return detail::pointee_obstacle<T>(); }
   static constexpr bool uses_archive = true;
-  static void put(writer& out, const std::weak_ptr<T>& pointer) { format<std::shared_ptr<T>>::put(out, pointer.lock()); }
+  static void put(writer& out, const std::weak_ptr<T>& pointer) {
+    format<std::shared_ptr<T>>::put(out, pointer.lock());
+  }
   static std::weak_ptr<T> get(reader& in) { return format<std::shared_ptr<T>>::get(in); }
 };
 

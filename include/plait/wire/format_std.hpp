@@ -58,7 +58,8 @@ void put_block(writer& out, const T* first, std::size_t count) {
   const std::size_t size = count * sizeof(T);
   if (alignof(T) > 1 && size >= aligned_block) {
     const std::byte zeroes[block_alignment] = {};
-    const auto padding = static_cast<std::uint8_t>((block_alignment - (out.size() + 1) % block_alignment) % block_alignment);
+    const auto padding =
+        static_cast<std::uint8_t>((block_alignment - (out.size() + 1) % block_alignment) % block_alignment);
     out.write(&padding, 1);
     out.write(zeroes, padding);
   }
@@ -229,7 +230,8 @@ struct format<std::variant<Ts...>> : detail::composed<std::variant<Ts...>> {
   }
   template <std::size_t I>
   static std::variant<Ts...> get_one(reader& in) {
-    return std::variant<Ts...>(std::in_place_index<I>, format<std::variant_alternative_t<I, std::variant<Ts...>>>::get(in));
+    return std::variant<Ts...>(std::in_place_index<I>,
+                               format<std::variant_alternative_t<I, std::variant<Ts...>>>::get(in));
   }
   template <std::size_t... I>
   static std::variant<Ts...> get_at(reader& in, std::size_t index, std::index_sequence<I...>) {
@@ -245,7 +247,7 @@ struct format<std::tuple<Ts...>> : detail::composed<std::tuple<Ts...>> {
   static constexpr bool uses_archive = (format<Ts>::uses_archive || ...);
   static constexpr std::size_t least = (std::size_t{0} + ... + format<Ts>::least);
   static void put(writer& out, const std::tuple<Ts...>& values) {
-    std::apply([&out](const Ts&... value) { (format<Ts>::put(out, value), ...); }, values);
+    std::apply([&](const Ts&... value) { (format<Ts>::put(out, value), ...); }, values);
   }
   static std::tuple<Ts...> get([[maybe_unused]] reader& in) {
     return std::tuple<Ts...>{format<Ts>::get(in)...};  // braces evaluate from left to right

@@ -5,6 +5,7 @@
 #include <plait/base/function_ref.hpp>
 #include <plait/wire/writer.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -38,7 +39,7 @@ class frame_builder {
   explicit frame_builder(std::vector<std::byte, Allocator>& frame) : out_(frame) {}
 
   /// Appends a message whose payload `fill(writer&)` writes. If it throws, the frame is as before.
-  template <class Fill>
+  template <std::invocable<writer&> Fill>
   void add(std::uint16_t kind, std::uint32_t epoch, Fill&& fill) {
     const std::size_t start = out_.size();
     message_header header{0, epoch, kind, message_header::good};
@@ -84,8 +85,8 @@ inline std::size_t for_each_message(std::span<const std::byte> frame, message_ha
   std::size_t messages = 0;
   std::size_t at = 0;
   const auto damaged = [&](const char* problem) {
-    throw error("plait: a frame of " + std::to_string(frame.size()) + " bytes is damaged at byte " + std::to_string(at) +
-                ": " + problem);
+    throw error("plait: a frame of " + std::to_string(frame.size()) + " bytes is damaged at byte " +
+                std::to_string(at) + ": " + problem);
   };
   while (at != frame.size()) {
     message_header header;
@@ -95,7 +96,8 @@ inline std::size_t for_each_message(std::span<const std::byte> frame, message_ha
     at += sizeof header;
     if (header.length > frame.size() - at) damaged("a message is longer than the frame");
     const auto length = static_cast<std::size_t>(header.length);
-    const std::size_t padding = (frame_builder::alignment - length % frame_builder::alignment) % frame_builder::alignment;
+    const std::size_t padding =
+        (frame_builder::alignment - length % frame_builder::alignment) % frame_builder::alignment;
     if (padding > frame.size() - at - length) damaged("the padding of a message is missing");
     handle(header.kind, header.epoch, frame.subspan(at, length));
     at += length + padding;

@@ -77,8 +77,8 @@ inline std::string identity_of(const dl_phdr_info& module) {
 
 }  // namespace detail
 
-/// The module in which `object` (something with static storage) lies. Linear in the number of modules, and in the size of
-/// the code where there is no build id. Thread-safe.
+/// The module in which `object` (something with static storage) lies. Linear in the number of modules, and in the size
+/// of the code where there is no build id. Thread-safe.
 inline module_place place_in_module(const void* object) {
   struct query {
     std::uintptr_t address;

@@ -50,9 +50,10 @@ consteval void check_travels() {
   static_assert(why != obstacle::view,
                 "plait: a view (std::span, std::string_view, std::reference_wrapper, an iterator) cannot travel to "
                 "another rank: what it refers to stays behind; send a std::vector or std::string");
-  static_assert(why != obstacle::function_object,
-                "plait: a std::function cannot travel to another rank: its code is known only here; make the function a "
-                "template argument, as in submit<f>");
+  static_assert(
+      why != obstacle::function_object,
+      "plait: a std::function cannot travel to another rank: its code is known only here; make the function a "
+      "template argument, as in submit<f>");
   static_assert(why != obstacle::lambda,
                 "plait: a lambda with captures cannot travel to another rank; pass the captures as arguments, or use "
                 "plait::by_value if they are trivially copyable");
@@ -62,9 +63,10 @@ consteval void check_travels() {
   static_assert(why != obstacle::polymorphic_pointer,
                 "plait: a pointer to a class with virtual functions cannot travel: the object's dynamic type would be "
                 "lost; use std::variant, or mark the class final");
-  static_assert(why != obstacle::process_bound,
-                "plait: this standard type refers to objects of its own process and cannot travel to another rank; send "
-                "a number or a text in its place");
+  static_assert(
+      why != obstacle::process_bound,
+      "plait: this standard type refers to objects of its own process and cannot travel to another rank; send "
+      "a number or a text in its place");
   static_assert(why != obstacle::unsafe_member,
                 "plait: a struct with a member that cannot travel (a pointer, reference, view or the like) would be "
                 "copied as bytes; give it cereal's serialize, or specialise plait::wire::enable_as_bytes");

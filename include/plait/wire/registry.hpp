@@ -25,7 +25,8 @@ class registry_entry;
 
 namespace detail {
 
-// Every callable of the process, in no order. Constant-initialised, so that entries of any file may link themselves first.
+// Every callable of the process, in no order. Constant-initialised, so that entries of any file may link themselves
+// first.
 struct registry_list {
   std::mutex mutex;
   registry_entry* first = nullptr;
@@ -40,8 +41,8 @@ PLAIT_EXPORT inline constinit registry_list registry;
 /// program names it. Thread-safe.
 class registry_entry {
  public:
-  /// key: the mangled name of a type made from the callable, with static storage. operations: what the layer above knows
-  /// about the callable.
+  /// key: the mangled name of a type made from the callable, with static storage. operations: what the layer above
+  /// knows about the callable.
   registry_entry(const char* key, const void* operations) noexcept : key_(key), operations_(operations) {
     const std::scoped_lock lock(detail::registry.mutex);
     next_ = detail::registry.first;
@@ -78,25 +79,39 @@ class registry_entry {
 /// Grows whenever an entry comes or goes; a snapshot taken at an equal generation is complete. Thread-safe.
 inline std::uint64_t registry_generation() noexcept { return detail::registry.generation; }
 
-/// The readable form of an entry's full key: for typeid(tag<f>) what stands for f. Where the name alone was not unique, the
-/// module follows.
+namespace detail {
+
+// True if the bracket at the beginning is closed at the very end.
+inline bool is_bracketed(std::string_view text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (depth == 0) return i != 0 && i + 1 == text.size();
+  }
+  return false;
+}
+
+}  // namespace detail
+
+/// The readable form of an entry's full key: for typeid(tag<f>) what stands for f. Where the name alone was not unique,
+/// the module follows.
 inline std::string readable_key(std::string_view key) {
   const std::size_t cut = key.find('@');
   std::string name = demangle(std::string(key.substr(0, cut)).c_str());
-  const std::size_t open = name.find('<');
-  if (open != name.npos && name.ends_with('>')) {
-    name = name.substr(open + 1, name.size() - open - 2);
-    while (name.ends_with(' ')) name.pop_back();
-    if (name.starts_with('&')) name.erase(0, 1);
-    if (name.starts_with('(') && name.ends_with(')') && name.find("::{lambda") == name.npos) name = name.substr(1, name.size() - 2);
+  if (const std::size_t open = name.find('<'); open != name.npos && name.ends_with('>')) {
+    std::string_view inner = std::string_view(name).substr(open + 1, name.size() - open - 2);
+    while (inner.ends_with(' ')) inner.remove_suffix(1);
+    if (inner.starts_with('&')) inner.remove_prefix(1);
+    if (detail::is_bracketed(inner)) inner = inner.substr(1, inner.size() - 2);
+    name = std::string(inner);
   }
   return cut == key.npos ? name : name + " [" + std::string(key.substr(cut + 1)) + "]";
 }
 
 inline std::string registry_entry::name() const { return readable_key(key_); }
 
-/// The entries of one moment with dense ids, the same on each rank that has the same callables. Entries must not go away
-/// (dlclose) while it is used. Const members are thread-safe.
+/// The entries of one moment with dense ids, the same on each rank that has the same callables. Entries must not go
+/// away (dlclose) while it is used. Const members are thread-safe.
 class registry_ids {
  public:
   /// No entries.
@@ -149,10 +164,13 @@ class registry_ids {
   const std::vector<std::string>& names() const noexcept { return names_; }
 
  private:
-  // Names that occur once are known by themselves. Others (functions of one name that are internal to two files, copies in
-  // plugins) are told apart by their place in a module with a given identity, never by the order in which they were found.
+  // Names that occur once are known by themselves. Others (functions of one name that are internal to two files, copies
+  // in plugins) are told apart by their place in a module with a given identity, never by the order in which they were
+  // found.
   void number(std::vector<const registry_entry*> found) {
-    const auto by_key = [](const registry_entry* a, const registry_entry* b) { return std::strcmp(a->key(), b->key()) < 0; };
+    const auto by_key = [](const registry_entry* a, const registry_entry* b) {
+      return std::strcmp(a->key(), b->key()) < 0;
+    };
     std::sort(found.begin(), found.end(), by_key);
     std::vector<std::pair<std::string, const registry_entry*>> keyed;
     keyed.reserve(found.size());
@@ -188,12 +206,14 @@ class registry_ids {
 /// The text for registry_mismatch: what a rank lacks and what it has beyond the reference. Both lists as names() gives
 /// them. Empty if they are equal.
 inline std::string compare(std::span<const std::string> reference, std::span<const std::string> own) {
-  const auto list = [](std::span<const std::string> from, std::span<const std::string> without, std::string_view title) {
+  const auto list = [](std::span<const std::string> from, std::span<const std::string> without,
+                       std::string_view title) {
     std::vector<std::string> extra;
     std::set_difference(from.begin(), from.end(), without.begin(), without.end(), std::back_inserter(extra));
     std::string text;
     constexpr std::size_t most = 10;
-    for (std::size_t i = 0; i < std::min(extra.size(), most); ++i) text += (i == 0 ? "" : ", ") + readable_key(extra[i]);
+    for (std::size_t i = 0; i < std::min(extra.size(), most); ++i)
+      text += (i == 0 ? "" : ", ") + readable_key(extra[i]);
     if (extra.size() > most) text += " and " + std::to_string(extra.size() - most) + " more";
     return text.empty() ? text : std::string(title) + text;
   };

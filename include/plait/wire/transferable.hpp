@@ -9,7 +9,8 @@ namespace plait {
 /// Types whose values can be sent to another rank: trivially copyable types without addresses in them, the standard
 /// containers, optional, variant, tuple, pair, string, smart pointers of such types, and types with cereal's functions.
 template <class T>
-concept transferable = wire::format<T>::why() == wire::obstacle::none;
+concept transferable = wire::format<T>::why()
+== wire::obstacle::none;
 
 /// Does not compile unless T is transferable. The first line of the error says what is in the way and what to do.
 template <class T>

@@ -55,7 +55,8 @@ class writer {
 
   /// Overwrites bytes that were written before; `offset` counts as size() does. For lengths known only afterwards.
   void patch(std::size_t offset, const void* bytes, std::size_t size) {
-    if (offset > this->size() || size > this->size() - offset) throw error("plait: a patch lies outside of what was written");
+    if (offset > this->size() || size > this->size() - offset)
+      throw error("plait: a patch lies outside of what was written");
     std::memcpy(data_ + begin_ + offset, bytes, size);
   }
 
@@ -78,7 +79,8 @@ class writer {
   friend struct archive_access;
 
   // Makes the vector `length` bytes long, keeping the first `used`, then appends the given bytes.
-  using grow_function = std::byte* (*)(void* out, std::size_t used, std::size_t length, const void* bytes, std::size_t size);
+  using grow_function = std::byte* (*)(void* out, std::size_t used, std::size_t length, const void* bytes,
+                                       std::size_t size);
 
   template <class Allocator>
   static std::byte* grow(void* out, std::size_t used, std::size_t length, const void* bytes, std::size_t size) {
@@ -112,7 +114,7 @@ class writer {
   std::byte* data_;
   std::size_t begin_;
   std::size_t end_;
-  std::size_t limit_;  // the vector's present size
+  std::size_t limit_;                  // the vector's present size
   output_archive* archive_ = nullptr;  // while a value with user-defined parts is being encoded
 };
 

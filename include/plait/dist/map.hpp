@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/dist/submit.hpp>
+#include <plait/task/as_completed.hpp>
+#include <plait/task/when_all.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <ranges>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace plait {
+inline namespace PLAIT_DIST {
+
+/// How map cuts its inputs into tasks.
+struct map_options {
+  std::size_t chunk = 1;   ///< inputs a task
+  std::size_t window = 0;  ///< tasks that are under way at once; 0: all
+  /// Called by the mapping task whenever another chunk is done, with the number of inputs that are, and of all.
+  void (*progress)(std::size_t done, std::size_t total) = nullptr;
+};
+static_assert(std::is_trivially_destructible_v<map_options>);
+
+namespace dist {
+
+template <auto F>
+using map_value = std::conditional_t<std::is_void_v<typename constant_callable<F>::traits::result>, std::monostate,
+                                     typename constant_callable<F>::traits::result>;
+template <auto F>
+using map_input = typename constant_callable<F>::traits::arguments;
+
+/// Calls F for a chunk of inputs. All are called; then the first exception, if any, leaves.
+template <auto F>
+task<std::vector<map_value<F>>> map_chunk(std::vector<map_input<F>> inputs) {
+  using callable = constant_callable<F>;
+  std::vector<map_value<F>> results;
+  results.reserve(inputs.size());
+  std::exception_ptr first;
+  for (auto& input : inputs) {
+    try {
+      if constexpr (callable::traits::is_coroutine && std::is_void_v<typename callable::traits::result>) {
+        co_await call_with<callable>(input);
+        results.emplace_back();
+      } else if constexpr (callable::traits::is_coroutine) {
+        auto value = co_await call_with<callable>(input);
+        results.push_back(std::move(value));
+      } else if constexpr (std::is_void_v<typename callable::traits::result>) {
+        call_with<callable>(input);
+        results.emplace_back();
+      } else {
+        results.push_back(call_with<callable>(input));
+      }
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  }
+  if (first) std::rethrow_exception(first);
+  co_return results;
+}
+
+/// Takes the elements of ranges one after another as argument tuples; the shortest range ends it.
+template <auto F, class... R>
+class zipped {
+ public:
+  explicit zipped(R&... ranges) : at_(std::ranges::begin(ranges)...), end_(std::ranges::end(ranges)...) {}
+
+  bool empty() const {
+    return [this]<std::size_t... I>(std::index_sequence<I...>) {
+      return ((std::get<I>(at_) == std::get<I>(end_)) || ...);
+    }(std::index_sequence_for<R...>{});
+  }
+
+  std::vector<map_input<F>> take(std::size_t most) {
+    std::vector<map_input<F>> chunk;
+    for (; chunk.size() < most && !empty(); advance()) chunk.push_back(current());
+    return chunk;
+  }
+
+ private:
+  template <class Range, class Iterator>
+  static decltype(auto) element(Iterator& i) {
+    // What an rvalue range held is ours to move from.
+    if constexpr (std::is_lvalue_reference_v<decltype(*i)> && !std::is_const_v<std::remove_reference_t<decltype(*i)>>) {
+      return std::move(*i);
+    } else {
+      return *i;
+    }
+  }
+  map_input<F> current() {
+    return [this]<std::size_t... I>(std::index_sequence<I...>) {
+      return map_input<F>(element<std::tuple_element_t<I, std::tuple<R...>>>(std::get<I>(at_))...);
+    }(std::index_sequence_for<R...>{});
+  }
+  void advance() {
+    std::apply([](auto&... i) { (++i, ...); }, at_);
+  }
+
+  std::tuple<std::ranges::iterator_t<R>...> at_;
+  std::tuple<std::ranges::sentinel_t<R>...> end_;
+};
+
+template <class... R>
+std::size_t shortest(R&... ranges) {
+  if constexpr ((std::ranges::sized_range<R> && ...)) {
+    return std::min({static_cast<std::size_t>(std::ranges::size(ranges))...});
+  } else {
+    return 0;
+  }
+}
+
+template <auto F, class... R>
+task<std::vector<map_value<F>>> map_ranges(map_options options, R... ranges) {
+  using value = map_value<F>;
+  if (options.chunk == 0) throw error("plait: map_options.chunk is 0; it must be at least 1");
+  zipped<F, R...> inputs(ranges...);
+  const std::size_t total = shortest(ranges...);
+  std::deque<future<std::vector<value>>> under_way;
+  std::vector<value> results;
+  results.reserve(total);
+  std::size_t done = 0;
+  std::exception_ptr first;
+  while (!under_way.empty() || !inputs.empty()) {
+    while (!inputs.empty() && (options.window == 0 || under_way.size() < options.window)) {
+      under_way.push_back(submit<&map_chunk<F>>(inputs.take(options.chunk)));
+    }
+    auto next = std::move(under_way.front());
+    under_way.pop_front();
+    try {
+      auto part = co_await next;
+      done += part.size();
+      std::move(part.begin(), part.end(), std::back_inserter(results));
+    } catch (...) {
+      done += options.chunk;
+      if (!first) first = std::current_exception();
+    }
+    if (options.progress != nullptr) options.progress(std::min(done, std::max(total, done)), std::max(total, done));
+  }
+  if (first) std::rethrow_exception(first);
+  co_return results;
+}
+
+}  // namespace dist
+
+/// `co_await map<f>(range, options)` calls f with each element of a range, `options.chunk` of them a task, on all ranks, and
+/// gives the vector of results in input order (std::monostate for void). It owns an rvalue range and copies an lvalue one.
+/// All tasks end before it resumes; then the first exception in input order is rethrown.
+template <auto F, std::ranges::input_range R>
+  requires(!std::is_same_v<std::remove_cvref_t<R>, map_options>)
+task<std::vector<dist::map_value<F>>> map(R&& range, map_options options = {}) {
+  static_assert(dist::check_callable<dist::constant_callable<F>>());
+  return dist::map_ranges<F, std::decay_t<R>>(options, std::forward<R>(range));
+}
+
+/// The same for several ranges: f gets an element of each. The shortest range ends it.
+template <auto F, std::ranges::input_range... R>
+  requires(sizeof...(R) > 0)
+task<std::vector<dist::map_value<F>>> map(map_options options, R&&... ranges) {
+  static_assert(dist::check_callable<dist::constant_callable<F>>());
+  return dist::map_ranges<F, std::decay_t<R>...>(options, std::forward<R>(ranges)...);
+}
+
+/// Starts f for each element as a task of its own and gives the futures, in input order.
+template <auto F, std::ranges::input_range R>
+auto map_futures(R&& range) {
+  using result = typename dist::constant_callable<F>::traits::result;
+  std::vector<future<result>> futures;
+  for (auto&& element : range) {
+    if constexpr (std::is_lvalue_reference_v<R>) {
+      futures.push_back(submit<F>(element));
+    } else {
+      futures.push_back(submit<F>(std::move(element)));
+    }
+  }
+  return futures;
+}
+
+/// Starts f for each element as a task of its own; `while (auto c = co_await next(range))` then gives the results in the order in
+/// which they are ready.
+template <auto F, std::ranges::input_range R>
+auto map_as_completed(R&& range) {
+  return as_completed(map_futures<F>(std::forward<R>(range)));
+}
+
+}  // namespace PLAIT_DIST
+}  // namespace plait

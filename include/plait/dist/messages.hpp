@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/base/config.hpp>
+
+#include <cstdint>
+
+// What ranks say to each other. Payloads begin with one of the structs below; all ranks of a job have one architecture.
+
+namespace plait {
+inline namespace PLAIT_DIST {
+namespace dist {
+
+enum class message : std::uint16_t {
+  // Work: counted for the end of the run.
+  task = 1,       ///< task_head, arguments
+  result,         ///< result_head, value or exception
+  spmd_request,   ///< spmd_head, arguments; to rank 0, which gives the order
+  spmd_start,     ///< spmd_head, arguments; down the tree
+  // Control: counted for the closing.
+  steal,          ///< nothing: an idle rank asks for tasks
+  steal_done,     ///< reply_head: how many tasks came before it
+  lifeline,       ///< nothing: an idle rank asks once and will be fed when there is something
+  // The end of the run: each is answered or leads to one.
+  wave_down,      ///< wave_head
+  wave_up,        ///< wave_head, then an encoded failure if it has one
+  leave,          ///< failure_head, then an encoded exception if there is one
+};
+constexpr bool is_work(message m) noexcept { return m <= message::spmd_start; }
+constexpr bool is_control(message m) noexcept { return m > message::spmd_start && m <= message::lifeline; }
+
+/// Where the result of a task goes: a slot of the rank that submitted it.
+struct return_address {
+  std::uint64_t slot;
+  std::int32_t rank;
+  std::int32_t part;  ///< spmd: whose result it is
+};
+
+struct task_head {
+  return_address to;
+  std::uint32_t callable;
+  std::int32_t local_worker;  ///< of the receiving rank, or -1
+  std::uint8_t place;         ///< dist::place
+  std::uint8_t in_spmd;       ///< it descends from an spmd body
+  std::uint8_t unused[6];
+};
+
+struct result_head {
+  return_address to;
+  std::uint8_t failed;
+  std::uint8_t unused[7];
+};
+
+struct spmd_head {
+  return_address to;
+  std::uint64_t number;  ///< the order that rank 0 gives, from 0 in each run
+  std::uint32_t callable;
+  std::uint32_t unused;
+};
+
+struct reply_head {
+  std::uint32_t count;
+  std::uint32_t unused;
+};
+
+struct wave_head {
+  std::uint64_t number;
+  std::uint64_t sent;
+  std::uint64_t received;
+  std::int32_t failed_rank;  ///< the lowest one whose root threw, or -1
+  std::uint8_t closing;
+  std::uint8_t unused[3];
+};
+
+struct failure_head {
+  std::int32_t rank;  ///< or -1
+  std::uint32_t unused;
+};
+
+}  // namespace dist
+}  // namespace PLAIT_DIST
+}  // namespace plait

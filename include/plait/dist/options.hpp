@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/base/errors.hpp>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace plait {
+inline namespace PLAIT_DIST {
+
+/// How a runtime works. Each member has an environment variable, which a member that was set overrules. Times in seconds.
+struct options {
+  unsigned workers = 0;             ///< of this rank; PLAIT_WORKERS; 0: the host's processors shared out among its ranks
+  int stealing = -1;                ///< between ranks: 1 on, 0 off; PLAIT_STEALING; -1: on
+  double server_yieldtime = -1;     ///< PLAIT_SERVER_YIELDTIME: how long messages may wait for busy workers; 0.001
+  double worker_yieldtime = -1;     ///< PLAIT_WORKER_YIELDTIME: how long an idle worker looks around before it sleeps; 0: adaptive
+  double stall_warn = -1;           ///< PLAIT_STALL_WARN: seconds without any progress after which a line on stderr says so; 30, 0: never
+  int stats = -1;                   ///< PLAIT_STATS: 1 prints a table of each rank's and worker's tasks at the end of each run
+  /// What a runtime does that is destroyed by an exception other than run's: it waits this long for the others and then
+  /// prints why and calls MPI_Abort. Seconds; negative: 2.
+  double abort_after = -1;
+};
+
+namespace dist {
+
+[[noreturn]] inline void refuse_variable(const char* name, const char* text, const std::string& accepted) {
+  throw error("plait: the environment variable " + std::string(name) + " is '" + text + "'; accepted is " + accepted);
+}
+
+/// The value of a variable that holds a number from `least` to `most`, or `otherwise` where it is not set.
+inline double number_from_environment(const char* name, double least, double most, double otherwise,
+                                      const std::string& accepted) {
+  const char* text = std::getenv(name);
+  if (text == nullptr) return otherwise;
+  char* end = nullptr;
+  errno = 0;
+  const double value = std::strtod(text, &end);
+  if (end == text || *end != '\0' || errno != 0 || !std::isfinite(value) || value < least || value > most) {
+    refuse_variable(name, text, accepted);
+  }
+  return value;
+}
+
+inline unsigned count_from_environment(const char* name, unsigned most, unsigned otherwise) {
+  const auto accepted = "a whole number from 1 to " + std::to_string(most);
+  const double value = number_from_environment(name, 1, most, otherwise, accepted);
+  if (value != std::floor(value)) refuse_variable(name, std::getenv(name), accepted);
+  return static_cast<unsigned>(value);
+}
+
+inline bool switch_from_environment(const char* name, bool otherwise) {
+  const char* text = std::getenv(name);
+  if (text == nullptr) return otherwise;
+  const std::string_view value = text;
+  if (value == "1" || value == "on" || value == "true" || value == "yes") return true;
+  if (value == "0" || value == "off" || value == "false" || value == "no") return false;
+  refuse_variable(name, text, "1, 0, on, off, true, false, yes or no");
+}
+
+/// Options with every member filled in, from the environment where it was left open. workers may still be 0.
+inline options resolve(options o) {
+  constexpr double year = 3.2e7;
+  const auto seconds = [](double& member, const char* name, double otherwise) {
+    if (member < 0) member = number_from_environment(name, 0, year, otherwise, "a number of seconds, at least 0");
+  };
+  if (o.workers == 0) o.workers = count_from_environment("PLAIT_WORKERS", 1024, 0);
+  if (o.workers > 1024) throw error("plait: options.workers is " + std::to_string(o.workers) + "; at most 1024 are possible");
+  if (o.stealing < 0) o.stealing = switch_from_environment("PLAIT_STEALING", true) ? 1 : 0;
+  if (o.stats < 0) o.stats = switch_from_environment("PLAIT_STATS", false) ? 1 : 0;
+  seconds(o.server_yieldtime, "PLAIT_SERVER_YIELDTIME", 0.001);
+  seconds(o.worker_yieldtime, "PLAIT_WORKER_YIELDTIME", 0);
+  seconds(o.stall_warn, "PLAIT_STALL_WARN", 30);
+  if (o.abort_after < 0) o.abort_after = 2;
+  return o;
+}
+
+}  // namespace dist
+}  // namespace PLAIT_DIST
+}  // namespace plait

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/dist/submit.hpp>
+
+#include <chrono>
+
+namespace plait {
+inline namespace PLAIT_DIST {
+
+// What a task can ask. All throw plait::error outside of a run.
+
+/// The rank that the task runs on, from 0.
+inline int rank() { return dist::running("rank()").second->home->rank(); }
+/// The number of ranks.
+inline int size() { return dist::running("size()").second->home->size(); }
+/// The worker that the task runs on now, counted over all ranks: contiguous by rank, and local worker 0 is the thread that
+/// called run. It may change at each suspension.
+inline int worker_id() {
+  const auto [w, run] = dist::running("worker_id()");
+  return run->home->first_worker() + static_cast<int>(w->index());
+}
+/// The number of workers of all ranks.
+inline int num_workers() { return dist::running("num_workers()").second->home->num_workers(); }
+/// The worker that the task runs on now, counted within its rank.
+inline int local_worker_id() { return static_cast<int>(dist::running("local_worker_id()").first->index()); }
+/// The number of this rank's workers.
+inline int num_local_workers() { return static_cast<int>(dist::running("num_local_workers()").second->home->pool().size()); }
+
+/// Seconds since a moment in the past that is fixed while the process runs. Anywhere, any thread.
+inline double wtime() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace PLAIT_DIST
+}  // namespace plait

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/dist/node.hpp>
+#include <plait/net/loopback.hpp>
+#include <plait/task/spawn.hpp>
+#if PLAIT_WITH_MPI
+#include <plait/net/mpi_transport.hpp>
+#endif
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace plait {
+inline namespace PLAIT_DIST {
+
+/// What one worker has done since its runtime began.
+struct worker_statistics {
+  int worker;              ///< counted over all ranks
+  std::uint64_t executed;  ///< submitted tasks that it ran
+  std::uint64_t stolen;    ///< jobs that it took from other workers of its rank
+  std::uint64_t imported;  ///< of `executed`: those that came from another rank
+};
+
+namespace dist {
+
+/// The connections of a runtime, and what of MPI it must keep.
+class connection {
+ public:
+  static std::unique_ptr<connection> alone() {
+    auto c = std::make_unique<connection>();
+    c->world_ = std::make_unique<net::loopback_world>(1);
+    c->transport_ = &c->world_->end(0);
+    return c;
+  }
+  static std::unique_ptr<connection> over(net::transport& transport) {
+    auto c = std::make_unique<connection>();
+    c->transport_ = &transport;
+    return c;
+  }
+#if PLAIT_WITH_MPI
+  static std::unique_ptr<connection> over_mpi(int* argc, char*** argv) {
+    auto c = std::make_unique<connection>();
+    if (argc != nullptr && argv != nullptr) {
+      c->environment_.emplace(*argc, *argv);
+    } else {
+      c->environment_.emplace();
+    }
+    c->join(MPI_COMM_WORLD);
+    return c;
+  }
+  static std::unique_ptr<connection> over(MPI_Comm comm) {
+    auto c = std::make_unique<connection>();
+    c->environment_.emplace();
+    c->join(comm);
+    return c;
+  }
+
+  /// The communicator of spmd bodies: MPI_COMM_NULL where there is no MPI, or before prepare_native.
+  MPI_Comm native() const noexcept { return native_.get(); }
+  /// Collective, once: makes the communicator of spmd bodies.
+  void prepare_native() {
+    if (mpi_ != nullptr) native_ = net::communicator::duplicate(mpi_comm_, "plait spmd");
+  }
+#endif
+
+  net::transport& transport() noexcept { return *transport_; }
+  thread_level level() const noexcept { return level_; }
+  bool has_mpi() const noexcept { return mpi_ != nullptr; }
+
+ private:
+#if PLAIT_WITH_MPI
+  void join(MPI_Comm comm) {
+    level_ = net::current_thread_level();
+    if (level_ <= thread_level::funneled && !net::is_mpi_thread()) {
+      throw error("plait: MPI was initialised with thread level " + std::string(to_string(level_)) +
+                  ", so the runtime must be made in the thread that initialised it");
+    }
+    auto own = net::communicator::duplicate(comm, "plait");
+    mpi_comm_ = own.get();
+    mpi_ = std::make_unique<net::mpi_transport>(std::move(own));
+    transport_ = mpi_.get();
+  }
+
+  // In the order of their making: what is destroyed first comes last.
+  std::optional<plait::environment> environment_;
+  MPI_Comm mpi_comm_ = MPI_COMM_NULL;
+  std::unique_ptr<net::mpi_transport> mpi_;
+  net::communicator native_;
+#else
+  std::unique_ptr<net::transport> mpi_;
+#endif
+  std::unique_ptr<net::loopback_world> world_;
+  net::transport* transport_ = nullptr;
+  thread_level level_ = thread_level::multiple;
+};
+
+/// Whether the environment asks for one process without MPI.
+inline bool mpi_is_wanted() { return switch_from_environment("PLAIT_MPI", true); }
+
+inline options with_workers(options o, net::transport& transport, thread_level level) {
+  if (o.workers != 0) return o;
+  if (level == thread_level::single) {
+    o.workers = 1;
+    return o;
+  }
+  int on_host = 0;
+  for (int r = 0; r < transport.size(); ++r) on_host += transport.host_of(r) == transport.host_of(transport.rank()) ? 1 : 0;
+  const unsigned processors = base::usable_processors();
+  // A launcher that binds each rank to its share leaves a mask that is smaller than the machine.
+  const bool bound = processors < std::max(1u, std::thread::hardware_concurrency());
+  o.workers = bound ? processors : std::max(1u, processors / static_cast<unsigned>(std::max(1, on_host)));
+  return o;
+}
+
+}  // namespace dist
+
+/// All ranks of a job, or of a communicator, as one machine for tasks. Making and destroying it is collective, and so is each
+/// run. Between runs it makes no MPI call. Not thread-safe: the thread that makes it calls its functions.
+class runtime {
+ public:
+  /// Over MPI_COMM_WORLD. Initialises MPI if nobody has, asking for MPI_THREAD_MULTIPLE, and finalises it then at the end.
+  /// Without MPI, or with PLAIT_MPI=0 in the environment: one rank. Throws plait::error if MPI was finalised or the
+  /// environment holds a value that can't be used, registry_mismatch if the ranks run different programs, mpi_error.
+  runtime(int& argc, char**& argv, options o = {}) : runtime(connect(&argc, &argv), o) {}
+  explicit runtime(options o = {}) : runtime(connect(nullptr, nullptr), o) {}
+#if PLAIT_WITH_MPI
+  /// Over the ranks of `comm`, of which it makes a duplicate. MPI stays as it is.
+  explicit runtime(MPI_Comm comm, options o = {}) : runtime(dist::connection::over(comm), o) {}
+#endif
+  /// Over a transport of the caller's, which must outlive it: for ranks inside one process.
+  explicit runtime(net::transport& transport, options o = {}) : runtime(dist::connection::over(transport), o) {}
+
+  runtime(const runtime&) = delete;
+  runtime& operator=(const runtime&) = delete;
+
+  ~runtime() { leave(); }
+
+  /// This rank's number, from 0.
+  int rank() const noexcept { return node_->rank(); }
+  /// The number of ranks.
+  int size() const noexcept { return node_->size(); }
+  /// What MPI allows the process's threads, multiple where there is no MPI.
+  plait::thread_level thread_level() const noexcept { return node_->level(); }
+
+  /// Collective. Rank 0 executes the task and gives its result; the others serve, and give nullopt (false for void). Returns
+  /// when the task, all that came of it on all ranks, and all callbacks have ended. If the task throws: its exception on
+  /// rank 0, remote_error on the others.
+  template <class T>
+  auto run(task<T> t) {
+    static_assert(!std::is_reference_v<T>, "plait: run can't give a reference: the others' ranks have no such object");
+    if (rank() != 0) {
+      return serve<T>();
+    }
+    return run_root<T>(std::move(t));
+  }
+
+  /// The same; the callable makes the task on rank 0 only.
+  template <class F>
+    requires std::is_invocable_v<F> && plait::detail::is_task<std::invoke_result_t<F>>
+  auto run(F&& make) {
+    using T = plait::detail::awaited_t<std::invoke_result_t<F>>;
+    static_assert(!std::is_reference_v<T>, "plait: run can't give a reference: the others' ranks have no such object");
+    if (rank() != 0) return serve<T>();
+    return run_root<T>(make());
+  }
+
+  /// Collective. Each rank executes its own task and gives its result; idle ranks take tasks from busy ones. Returns when all
+  /// of all ranks have ended. If tasks throw: the exception of the lowest rank whose task threw, on all ranks.
+  template <class T>
+  T run_all(task<T> t) {
+    std::optional<future<T>> f;
+    node_->work([&](sched::family& parent, dist::run_context& context) { return start_root(std::move(t), parent, context, f); });
+    const auto& failure = node_->lowest_failure();
+    if (failure.rank >= 0 && failure.rank != rank()) {
+      if (auto e = f->exception()) static_cast<void>(e);  // seen: the lowest rank's counts
+      rethrow(failure, false);
+    }
+    return f->get();
+  }
+
+  /// What this rank's workers have done since the runtime began.
+  std::vector<worker_statistics> local_statistics() const {
+    std::vector<worker_statistics> all;
+    auto& p = node_->pool();
+    for (unsigned i = 0; i < p.size(); ++i) {
+      const auto& c = p.at(i).counters;
+      all.push_back({node_->first_worker() + static_cast<int>(i), c.executed.read(), c.stolen.read(), c.imported.read()});
+    }
+    return all;
+  }
+
+  // ---- for the other parts of this layer ----
+
+  dist::node& node() const noexcept { return *node_; }
+  dist::connection& connection() const noexcept { return *connection_; }
+
+ private:
+  runtime(std::unique_ptr<dist::connection> c, const options& o) : connection_(std::move(c)) {
+    const auto level = connection_->level();
+    auto resolved = dist::with_workers(dist::resolve(o), connection_->transport(), level);
+    exceptions_before_ = std::uncaught_exceptions();
+    abort_after_ = resolved.abort_after;
+    node_ = std::make_unique<dist::node>(connection_->transport(), resolved, level);
+    node_->set_owner(this);
+#if PLAIT_WITH_MPI
+    node_->set_spmd_preparation([this] { connection_->prepare_native(); });
+#endif
+  }
+
+  static std::unique_ptr<dist::connection> connect([[maybe_unused]] int* argc, [[maybe_unused]] char*** argv) {
+#if PLAIT_WITH_MPI
+    if (dist::mpi_is_wanted()) return dist::connection::over_mpi(argc, argv);
+#endif
+    return dist::connection::alone();
+  }
+
+  template <class T>
+  static const sched::unit* start_root(task<T> t, sched::family& parent, dist::run_context& context,
+                                       std::optional<future<T>>& f) {
+    auto& p = plait::detail::prepare_spawn(t, parent, &context);
+    f.emplace(plait::detail::make_future<T>(p));
+    f->add_done_callback([home = context.home](const future<T>& done) {
+      if (auto e = done.exception()) home->root_failed(e);
+    });
+    context.home->pool().post_to(0, &p);
+    return &p.self;
+  }
+
+  template <class T>
+  using run_result = std::conditional_t<std::is_void_v<T>, bool, std::optional<std::conditional_t<std::is_void_v<T>, int, T>>>;
+
+  template <class T>
+  run_result<T> run_root(task<T> t) {
+    std::optional<future<T>> f;
+    node_->work([&](sched::family& parent, dist::run_context& context) { return start_root(std::move(t), parent, context, f); });
+    if constexpr (std::is_void_v<T>) {
+      f->get();
+      return true;
+    } else {
+      return f->get();
+    }
+  }
+
+  template <class T>
+  run_result<T> serve() {
+    node_->work([](sched::family&, dist::run_context&) -> const sched::unit* { return nullptr; });
+    if (const auto& failure = node_->lowest_failure(); failure.rank >= 0) rethrow(failure, true);
+    return {};
+  }
+
+  [[noreturn]] void rethrow(const dist::termination::failure& failure, bool as_remote) const {
+    from_run_ = true;
+    wire::reader in(failure.exception);
+    auto e = failure.exception.empty() ? std::make_exception_ptr(error("plait: the root task threw; no memory to say what"))
+                                       : wire::decode_exception(in);
+    if (!as_remote) std::rethrow_exception(e);
+    try {
+      std::rethrow_exception(e);
+    } catch (const remote_error&) {
+      throw;
+    } catch (const std::exception& x) {
+      throw remote_error(failure.rank, std::string(connection_->transport().host_name()), "the root task", type_name(typeid(x)),
+                         x.what());
+    }
+  }
+
+  /// The end: all ranks together, or, if an exception that not all have takes this rank out, not at all.
+  void leave() noexcept {
+    if (node_ == nullptr) return;
+    node_.reset();
+    auto& transport = connection_->transport();
+    if (transport.size() == 1) return;
+    if (std::uncaught_exceptions() <= exceptions_before_ || from_run_) {
+      transport.barrier();
+      return;
+    }
+    const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(abort_after_));
+    if (transport.try_barrier(limit)) return;
+    std::fprintf(stderr,
+                 "plait: rank %d: an exception leaves the scope of a runtime, and the other ranks do not end theirs: they would "
+                 "wait for ever, so the job is aborted\n",
+                 transport.rank());
+#if PLAIT_WITH_MPI
+    if (connection_->has_mpi()) MPI_Abort(MPI_COMM_WORLD, 1);
+#endif
+    std::abort();
+  }
+
+  std::unique_ptr<dist::connection> connection_;
+  std::unique_ptr<dist::node> node_;
+  int exceptions_before_ = 0;
+  double abort_after_ = 2;
+  mutable bool from_run_ = false;  ///< the last run threw on all ranks, so all unwind
+};
+
+}  // namespace PLAIT_DIST
+}  // namespace plait

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/dist/submit.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace plait {
+inline namespace PLAIT_DIST {
+namespace dist {
+
+/// An spmd body on one rank.
+template <class Callable>
+class spmd_body final : public imported<Callable> {
+ public:
+  using imported<Callable>::imported;
+
+  static portable* import(const wire::registry_entry& entry, node& home, const return_address& to,
+                          std::span<const std::byte> arguments) {
+    return new spmd_body(entry, home, to, arguments);
+  }
+
+  std::coroutine_handle<> conclude(sched::worker* w) noexcept override {
+    auto& home = this->home_;
+    const auto next = imported<Callable>::conclude(w);
+    home.spmd_ended();
+    return next;
+  }
+  bool claim_to_leave() noexcept override { return false; }
+
+ private:
+  void run(sched::worker& w) noexcept override {
+    const node::native_section section(this->home_);
+    try {
+      this->home_.before_spmd_body();
+    } catch (...) {
+      this->fail(std::current_exception());
+      w.resume(conclude(&w));
+      return;
+    }
+    run_here(static_cast<imported<Callable>&>(*this), w);
+  }
+};
+
+template <class Callable>
+struct spmd_registration {
+  struct tag {};
+  static const operations table;
+  static const wire::registry_entry entry;
+};
+template <class Callable>
+const operations spmd_registration<Callable>::table{&spmd_body<Callable>::import};
+template <class Callable>
+const wire::registry_entry spmd_registration<Callable>::entry{typeid(tag).name(), &spmd_registration<Callable>::table};
+
+/// Gathers the results of all ranks. The waiting task has a future of the vector.
+template <class R>
+class gathering final : public awaiting_reply, public result_cell<std::vector<R>> {
+ public:
+  using cell = result_cell<std::vector<R>>;
+
+  gathering(int parts, sched::family& parent)
+      : parts_(static_cast<std::size_t>(parts)), missing_(parts), parent_(parent) {
+    this->kind = origin::object;
+    this->cell_base::destroy = [](cell_base* c) noexcept { delete static_cast<gathering*>(static_cast<cell*>(c)); };
+    this->cell_base::run_if_queued = [](cell_base*) noexcept { return false; };
+    this->state.store(2 * state_owner | state_claimed, std::memory_order_relaxed);  // not shared yet
+  }
+  ~gathering() override {
+    if (this->ended == outcome::error && !this->seen) report_unobserved(std::move(this->error), "an spmd call");
+    end_observers(*this);
+  }
+
+  bool accept(wire::reader& in, const result_head& head) noexcept override {
+    const auto part = static_cast<std::size_t>(head.to.part);
+    try {
+      if (part >= parts_.size()) throw error("plait: a result of an spmd call names rank " + std::to_string(head.to.part));
+      if (head.failed != 0) {
+        if (failed_part_ > part) {
+          failure_ = wire::decode_exception(in);
+          failed_part_ = part;
+        }
+      } else if constexpr (!std::is_same_v<R, std::monostate>) {
+        parts_[part].emplace(wire::decode<R>(in));
+      } else {
+        parts_[part].emplace();
+      }
+    } catch (...) {
+      failure_ = std::current_exception();
+      failed_part_ = 0;
+    }
+    return --missing_ == 0;
+  }
+
+  void finish(sched::worker&) noexcept override {
+    if (failure_) {
+      cell::set_error(std::move(failure_));
+    } else {
+      std::vector<R> all;
+      all.reserve(parts_.size());
+      for (auto& p : parts_) all.push_back(std::move(*p));
+      cell::set_value(std::move(all));
+    }
+    auto& parent = parent_;
+    bool last = false;
+    auto* next = complete(*this, state_owner, last);
+    if (last) delete this;
+    resume_joiner(parent.child_ended(true));
+    resume_later(next);
+  }
+
+ private:
+  std::vector<std::optional<R>> parts_;
+  int missing_;
+  sched::family& parent_;
+  std::exception_ptr failure_;
+  std::size_t failed_part_ = static_cast<std::size_t>(-1);
+};
+
+template <class Callable, class... A>
+auto call_spmd(A&&... a) {
+  static_assert(check_callable<Callable>());
+  using traits = typename Callable::traits;
+  using R = std::conditional_t<std::is_void_v<typename traits::result>, std::monostate, typename traits::result>;
+  static_assert(std::is_constructible_v<typename traits::arguments, A&&...>,
+                "plait: spmd got arguments that do not convert to the function's parameters");
+  const auto [w, run] = running("spmd");
+  if (run->in_spmd) {
+    throw error(
+        "plait: spmd was called in an spmd body, or in a task that descends from one: bodies run one after another, so it "
+        "would wait for itself. Call it from the task that called the outer one");
+  }
+  auto& parent = w->current->make_children();
+  auto* gather = new gathering<R>(run->home->size(), parent);
+  auto f = plait::detail::make_future<std::vector<R>>(*gather);
+  parent.add_child();
+  const auto slot = run->home->add_slot(*gather);
+  try {
+    const typename traits::arguments arguments(std::forward<A>(a)...);
+    run->home->request_spmd({slot, run->home->rank(), 0}, spmd_registration<Callable>::entry,
+                            [&arguments](wire::writer& out) { wire::encode(out, arguments); });
+  } catch (...) {
+    run->home->remove_slot(slot);
+    gather->drop_owner();
+    parent.child_ended(true);
+    throw;
+  }
+  return f;
+}
+
+}  // namespace dist
+
+/// Runs f once on every rank, at the same time on all, and gives a future of the vector of the ranks' results (std::monostate
+/// for void). Calls, from any rank, run one after another in one order everywhere. Bodies may use native MPI on
+/// plait::mpi::comm(). The exception of the lowest rank that threw is rethrown. Throws plait::error outside of a run and
+/// inside of an spmd body.
+template <auto F, class... A>
+auto spmd(A&&... a) {
+  return dist::call_spmd<dist::constant_callable<F>>(std::forward<A>(a)...);
+}
+
+/// The same for a lambda without captures.
+template <class L, class... A>
+  requires std::is_class_v<std::remove_cvref_t<L>>
+auto spmd(L&&, A&&... a) {
+  static_assert(dist::captureless<std::remove_cvref_t<L>>,
+                "plait: spmd takes lambdas without captures: the captures would not travel; pass them as arguments");
+  return dist::call_spmd<dist::lambda_callable<std::remove_cvref_t<L>>>(std::forward<A>(a)...);
+}
+
+}  // namespace PLAIT_DIST
+}  // namespace plait

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/dist/callable.hpp>
+#include <plait/dist/node.hpp>
+#include <plait/task/future.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+// A submitted task on the rank that submitted it, typed until it leaves; and on a rank that got it, as bytes until it runs.
+
+namespace plait {
+inline namespace PLAIT_DIST {
+namespace dist {
+
+/// The registry entry of a callable; naming it registers the callable in every program that contains the code.
+template <class Callable>
+struct registration {
+  static const operations table;
+  static const wire::registry_entry entry;
+};
+
+/// Calls with the arguments moved in.
+template <class Callable>
+decltype(auto) call_with(typename Callable::traits::arguments& arguments) {
+  return std::apply([](auto&... a) -> decltype(auto) { return Callable::call(std::move(a)...); }, arguments);
+}
+
+template <class Callable>
+class submitted final : public portable, public awaiting_reply, public result_cell<typename Callable::traits::result> {
+ public:
+  using traits = typename Callable::traits;
+  using result = typename traits::result;
+  using cell = result_cell<result>;
+  static constexpr bool gives_nothing = std::is_void_v<result>;
+  static constexpr bool is_coroutine = traits::is_coroutine;
+
+  static void* operator new(std::size_t size) { return base::allocate_frame(size); }
+  static void operator delete(void* p, std::size_t size) noexcept { base::release_frame(p, size); }
+
+  template <class... A>
+  submitted(sched::family& parent, void* context, A&&... a)
+      : portable(&execute_if_unclaimed, registration<Callable>::entry),
+        arguments_(std::in_place, std::forward<A>(a)...) {
+    this->self = {nullptr, &parent, context};
+    this->kind = origin::object;
+    this->cell_base::destroy = [](cell_base* c) noexcept { delete static_cast<submitted*>(static_cast<cell*>(c)); };
+    this->cell_base::run_if_queued = &run_now;
+    this->state.store(2 * state_owner, std::memory_order_relaxed);  // published by the queue: the future's hold, and ours
+  }
+  ~submitted() override {
+    if (this->ended == outcome::error && !this->seen) report_unobserved(std::move(this->error), name());
+    end_observers(*this);
+  }
+
+  decltype(auto) call() { return call_with<Callable>(*arguments_); }
+  void succeed() { cell::set_value(); }
+  template <class V>
+  void succeed(V&& v) {
+    cell::set_value(std::forward<V>(v));
+  }
+  void fail(std::exception_ptr e) noexcept {
+    if (this->ended == outcome::none) cell::set_error(std::move(e));
+  }
+
+  /// The task has ended, here or elsewhere: tells who waits. Gives what the worker goes on with.
+  std::coroutine_handle<> conclude(sched::worker* w) noexcept {
+    arguments_.reset();
+    auto* own = this->self.children;
+    auto* parent = this->self.parent;
+    bool last = false;
+    auto* next = complete(*this, state_owner, last);
+    if (last) delete this;
+    resume_joiner(sched::unit::ended(own, parent));
+    return resume_next(next, w);
+  }
+
+  // ---- leaving ----
+
+  bool claim_to_leave() noexcept override {
+    if (this->claim()) return true;
+    this->drop_owner();
+    return false;
+  }
+  return_address address(node& home) override {
+    slot_ = home.add_slot(*this);
+    return {slot_, home.rank(), 0};
+  }
+  void pack(wire::writer& out) override { wire::encode(out, *arguments_); }
+  void left() noexcept override { arguments_.reset(); }
+  void stays(node& home) noexcept override {
+    home.remove_slot(slot_);
+    this->execute = &execute_claimed;
+  }
+
+  bool accept(wire::reader& in, const result_head& head) noexcept override {
+    try {
+      if (head.failed != 0) {
+        fail(wire::decode_exception(in));
+      } else if constexpr (gives_nothing) {
+        succeed();
+      } else {
+        succeed(wire::decode<result>(in));
+      }
+    } catch (...) {
+      fail(std::current_exception());
+    }
+    return true;
+  }
+  void finish(sched::worker& w) noexcept override {
+    w.current = &this->self;
+    arguments_.reset();
+    auto* parent = this->self.parent;
+    auto* own = this->self.children;  // what its callbacks have submitted
+    bool last = false;
+    auto* next = complete(*this, state_owner, last);
+    if (last) delete this;
+    resume_joiner(sched::unit::ended(own, parent));
+    resume_later(next);
+  }
+
+  static std::string name() { return registration<Callable>::entry.name(); }
+
+ private:
+  static submitted& of(sched::job* j) noexcept { return static_cast<submitted&>(static_cast<portable&>(*j)); }
+
+  static void execute_if_unclaimed(sched::job* j, sched::worker& w) noexcept {
+    auto& task = of(j);
+    if (task.claim()) {
+      run_here(task, w);
+    } else {
+      task.drop_owner();
+    }
+  }
+  static void execute_claimed(sched::job* j, sched::worker& w) noexcept { run_here(of(j), w); }
+
+  /// A blocking wait runs what it waits for.
+  static bool run_now(cell_base* c) noexcept {
+    auto& task = *static_cast<submitted*>(static_cast<cell*>(c));
+    task.state.fetch_add(state_owner, std::memory_order_relaxed);  // the run's hold; the caller has one
+    if (task.claim()) {
+      run_here(task, *sched::worker::of_this_thread());
+      return true;
+    }
+    task.drop_owner();
+    return false;
+  }
+
+  std::optional<typename traits::arguments> arguments_;
+  std::uint64_t slot_ = 0;
+};
+
+/// A task that came from another rank.
+template <class Callable>
+class imported : public portable {
+ public:
+  using traits = typename Callable::traits;
+  using result = typename traits::result;
+  static constexpr bool gives_nothing = std::is_void_v<result>;
+  static constexpr bool is_coroutine = traits::is_coroutine;
+
+  static portable* import(const wire::registry_entry& entry, node& home, const return_address& to,
+                          std::span<const std::byte> arguments) {
+    return new imported(entry, home, to, arguments);
+  }
+
+  imported(const wire::registry_entry& entry, node& home, const return_address& to, std::span<const std::byte> arguments)
+      : portable([](sched::job* j, sched::worker& w) noexcept { static_cast<imported*>(static_cast<portable*>(j))->run(w); },
+                 entry),
+        home_(home),
+        to_(to),
+        bytes_(arguments.begin(), arguments.end()) {}
+
+  decltype(auto) call() {
+    wire::reader in(bytes_);
+    arguments_.emplace(wire::decode<typename traits::arguments>(in));
+    return call_with<Callable>(*arguments_);
+  }
+  void succeed() noexcept {
+    home_.reply(to_, this->callable->name(), [](wire::writer&) {});
+  }
+  template <class V>
+  void succeed(V&& v) noexcept {
+    home_.reply(to_, "", [&v](wire::writer& out) { wire::encode<result>(out, v); });
+  }
+  void fail(const std::exception_ptr& e) noexcept { home_.reply_failure(to_, e, this->callable->name()); }
+
+  virtual std::coroutine_handle<> conclude(sched::worker*) noexcept {
+    auto* own = this->self.children;
+    auto* parent = this->self.parent;
+    delete this;
+    resume_joiner(sched::unit::ended(own, parent));
+    return std::noop_coroutine();
+  }
+
+  bool claim_to_leave() noexcept override { return true; }
+  return_address address(node&) override { return to_; }
+  void pack(wire::writer& out) override { out.write(bytes_.data(), bytes_.size()); }
+  void left() noexcept override {
+    auto* parent = this->self.parent;
+    delete this;
+    parent->child_ended(true);
+  }
+  void stays(node&) noexcept override {}
+
+ protected:
+  virtual void run(sched::worker& w) noexcept {
+    w.counters.imported.add();
+    run_here(*this, w);
+  }
+
+  node& home_;
+  return_address to_;
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::optional<typename traits::arguments> arguments_;
+};
+
+template <class Callable>
+const operations registration<Callable>::table{&imported<Callable>::import};
+template <class Callable>
+const wire::registry_entry registration<Callable>::entry{typeid(typename Callable::tag).name(), &registration<Callable>::table};
+
+}  // namespace dist
+}  // namespace PLAIT_DIST
+}  // namespace plait

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/net/transport.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace plait {
+inline namespace PLAIT_DIST {
+namespace dist {
+
+/// Whom an idle rank asks for tasks, and who has asked this one. First the ranks of its host, then random others, one request
+/// at a time; after a few that brought nothing it registers with its lifelines, the neighbours in a hypercube, and is quiet
+/// until work comes (Saraswat et al., "Lifeline-based global load balancing", PPoPP 2011). Ranks r and r ^ 2^k < size are
+/// neighbours; each rank has a path to rank 0, so work spreads to all. Whoever holds it provides the lock.
+class thief {
+ public:
+  explicit thief(const net::transport& transport) : rank_(transport.rank()), size_(transport.size()) {
+    for (int r = 0; r < size_; ++r) {
+      if (r != rank_ && transport.host_of(r) == transport.host_of(rank_)) same_host_.push_back(r);
+    }
+    for (int bit = 1; bit < size_; bit <<= 1) {
+      if ((rank_ ^ bit) < size_) neighbours_.push_back({rank_ ^ bit, false});
+    }
+    patience_ = static_cast<int>(std::min<std::size_t>(neighbours_.size() + 1, 6));
+  }
+
+  /// Begins a run.
+  void reset() {
+    outstanding_ = false;
+    quiet_ = false;
+    misses_ = 0;
+    for (auto& n : neighbours_) n.registered = false;
+    waiting_.clear();
+  }
+
+  /// Whether the rank should ask now.
+  bool wants_to_ask() const noexcept { return size_ > 1 && !outstanding_ && !quiet_; }
+
+  /// The rank to ask next, or -1 after too many misses: then `register_with(rank)` was called for the lifelines.
+  template <class Random, class Register>
+  int next_victim(Random&& random, Register&& register_with) {
+    if (misses_ < patience_) {
+      outstanding_ = true;
+      if (!same_host_.empty() && misses_ < (patience_ + 1) / 2) return same_host_[random() % same_host_.size()];
+      auto r = static_cast<int>(random() % static_cast<std::uint64_t>(size_ - 1));
+      return r < rank_ ? r : r + 1;
+    }
+    quiet_ = true;
+    for (auto& n : neighbours_) {
+      if (!std::exchange(n.registered, true)) register_with(n.rank);
+    }
+    return -1;
+  }
+
+  /// A request was answered with so many tasks.
+  void answered(unsigned tasks) noexcept {
+    outstanding_ = false;
+    misses_ = tasks == 0 ? misses_ + 1 : 0;
+  }
+
+  /// A task came from a rank: it is no lifeline any more, and asking makes sense again.
+  void task_came(int from) noexcept {
+    quiet_ = false;
+    misses_ = 0;
+    for (auto& n : neighbours_) {
+      if (n.rank == from) n.registered = false;
+    }
+  }
+
+  /// A rank has registered here.
+  void add_waiting(int rank) {
+    if (std::find(waiting_.begin(), waiting_.end(), rank) == waiting_.end()) waiting_.push_back(rank);
+  }
+  bool anyone_waiting() const noexcept { return !waiting_.empty(); }
+  /// The rank that has waited longest; it must be fed.
+  int take_waiting() {
+    const int rank = waiting_.front();
+    waiting_.erase(waiting_.begin());
+    return rank;
+  }
+
+ private:
+  struct neighbour {
+    int rank;
+    bool registered;
+  };
+  int rank_;
+  int size_;
+  int patience_ = 0;
+  std::vector<int> same_host_;
+  std::vector<neighbour> neighbours_;
+  bool outstanding_ = false;
+  bool quiet_ = false;
+  int misses_ = 0;
+  std::vector<int> waiting_;
+};
+
+}  // namespace dist
+}  // namespace PLAIT_DIST
+}  // namespace plait
