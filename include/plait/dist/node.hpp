@@ -233,8 +233,7 @@ class node final : public sched::outside {
   }
 
   bool seek(sched::worker& w) noexcept override {
-    sched::job* j = nullptr;
-    if (arrivals_.pop(j)) {
+    if (auto* j = w.take_first(arrivals_, w.submitted)) {
       w.submitted.push(j);
       pool_.parking().notify();
       return true;
@@ -387,15 +386,34 @@ class node final : public sched::outside {
 
   template <class Fill>
   void send(int dest, message kind, Fill&& fill) {
-    if (size() == 1) {
-      acquire();
-      send_held(dest, kind, std::forward<Fill>(fill));
-      mail_to_self_.store(true, std::memory_order_release);  // partner: poll_as
-      release();
-      return pool_.parking().notify();
-    }
+    if (size() == 1) return send_to_self(kind, std::forward<Fill>(fill));
     if (outbox_.add(dest, kind, epoch_, std::forward<Fill>(fill))) pump();
   }
+  /// A single rank needs no transport for what it writes to itself (spmd and its results).
+  template <class Fill>
+  void send_to_self(message kind, Fill&& fill) {
+    early_message m{0, kind, epoch_, {}};
+    {
+      wire::writer out(m.payload);
+      fill(out);
+    }
+    {
+      const std::lock_guard lock(self_mutex_);
+      mail_to_self_.push_back(std::move(m));
+      has_mail_to_self_.store(true, std::memory_order_relaxed);  // a hint; read again under the lock
+    }
+    pool_.parking().notify();
+  }
+  void read_own_mail() {
+    std::vector<early_message> mail;
+    {
+      const std::lock_guard lock(self_mutex_);
+      mail.swap(mail_to_self_);
+      has_mail_to_self_.store(false, std::memory_order_relaxed);  // under the lock
+    }
+    for (auto& m : mail) dispatch(0, m.kind, m.payload);
+  }
+
   /// By the holder of the transport, who flushes at the end.
   template <class Fill>
   void send_held(int dest, message kind, Fill&& fill) {
@@ -410,8 +428,7 @@ class node final : public sched::outside {
 
   /// w: the polling worker, or null for the progress thread.
   bool poll_as(sched::worker* w) noexcept {
-    // A single rank has mail only where it has written to itself (spmd).
-    if (size() == 1 && !mail_to_self_.load(std::memory_order_acquire)) return poll_alone();  // partner: send
+    if (size() == 1 && !has_mail_to_self_.load(std::memory_order_relaxed)) return poll_alone();  // a hint
     if (!try_acquire()) return false;
     if (!in_run_.load(std::memory_order_relaxed)) {  // under the lock
       release();
@@ -419,12 +436,17 @@ class node final : public sched::outside {
     }
     polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // read by the progress thread only
     poller_ = w;
-    const int frames = poll_transport();
+    int frames = 0;
+    if (size() == 1) {
+      read_own_mail();
+      frames = 1;
+    } else {
+      frames = poll_transport();
+    }
     if (w == nullptr && thief_.anyone_waiting()) feed(0);
     if (w != nullptr && thief_.anyone_waiting()) feed(1);
     check_end();
     flush();
-    if (size() == 1) mail_to_self_.store(outbox_.work_sent() != work_received_, std::memory_order_relaxed);  // under the lock
     poller_ = nullptr;
     auto done = std::exchange(completed_, {});
     release();
@@ -549,6 +571,10 @@ class node final : public sched::outside {
     }
     if (is_work(kind)) ++work_received_;
     if (is_control(kind)) ++control_received_;
+    dispatch(source, kind, payload);
+  }
+
+  void dispatch(int source, message kind, std::span<const std::byte> payload) {
     switch (kind) {
       case message::task: return on_task(source, payload);
       case message::result: return on_result(payload);
@@ -634,7 +660,7 @@ class node final : public sched::outside {
         return pool_.post_to(static_cast<unsigned>(local_worker), task);
       case place::prefer_worker:
         if (w == nullptr || w->index() != static_cast<unsigned>(local_worker)) {
-          if (!pool_.at(static_cast<unsigned>(local_worker)).placed.push(task)) throw std::bad_alloc();
+          pool_.at(static_cast<unsigned>(local_worker)).placed.push(task);
           pool_.parking().wake(pool_.at(static_cast<unsigned>(local_worker)).bed);
           pool_.parking().notify();
           return;
@@ -645,8 +671,8 @@ class node final : public sched::outside {
       case place::prefer_rank:
         if (w != nullptr) {
           w->submitted.push(task);
-        } else if (!arrivals_.push(task)) {
-          throw std::bad_alloc();
+        } else {
+          arrivals_.push(task);
         }
         pool_.parking().notify();
         if (w != nullptr && w != poller_) offered(*w);
@@ -688,11 +714,16 @@ class node final : public sched::outside {
   }
 
   sched::job* take_oldest() noexcept {
-    sched::job* j = nullptr;
-    if (arrivals_.pop(j)) return j;
+    const auto from = [](sched::job_queue& queue) noexcept {
+      auto* first = queue.take_all();
+      if (first != nullptr) queue.push_all(first->next_job);
+      return first;
+    };
+    if (auto* j = from(arrivals_)) return j;
     for (unsigned i = 0; i < pool_.size(); ++i) {
       auto& w = pool_.at(i);
-      if ((j = w.submitted.steal()) != nullptr || (j = sched::take(w.placed)) != nullptr) return j;
+      if (auto* j = w.submitted.steal()) return j;
+      if (auto* j = from(w.placed)) return j;
     }
     return nullptr;
   }
@@ -782,11 +813,10 @@ class node final : public sched::outside {
   wire::registry_ids ids_;
   std::vector<int> first_worker_;
   slot_table slots_;
-  std::atomic<bool> mail_to_self_{false};
   outbox outbox_;
   std::mutex locals_mutex_;
   std::unordered_map<const void*, std::shared_ptr<void>> locals_;
-  sched::job_queue arrivals_{0};  ///< stealable tasks that no worker has in its deque yet
+  sched::job_queue arrivals_;  ///< stealable tasks that no worker has in its deque yet
 
   // Held by who has busy_.
   alignas(64) std::atomic<bool> busy_{false};
@@ -798,6 +828,10 @@ class node final : public sched::outside {
   std::vector<awaiting_reply*> completed_;
   sched::worker* poller_ = nullptr;
   std::exception_ptr failure_;
+
+  std::mutex self_mutex_;
+  std::vector<early_message> mail_to_self_;
+  std::atomic<bool> has_mail_to_self_{false};
 
   // Of the present run.
   std::uint32_t epoch_ = 0;

@@ -18,6 +18,7 @@ struct unit;
 /// so its address identifies one push. Who queued it keeps it alive until execute begins; execute ends its use.
 struct job {
   void (*execute)(job*, worker&) noexcept;
+  job* next_job;  ///< in a job_queue
 };
 
 /// One party that waits for a task to end. It lies where the waiting happens: in an awaiter, so in the frame of the

@@ -87,15 +87,14 @@ class pool {
     }
     // The job may run, and all others end, before this thread is through: until then the pool must not end.
     ground_.add_subtree();
-    const bool queued = injected_.push(j);
+    injected_.push(j);
     parking_.notify();
     ground_.subtree_ended();
-    if (!queued) throw std::bad_alloc();
   }
 
   /// Queues a job that only this worker may execute. Any thread.
   void post_to(unsigned index, sched::job* j) {
-    if (!workers_[index]->inbox.push(j)) throw std::bad_alloc();
+    workers_[index]->inbox.push(j);
     parking_.wake(workers_[index]->bed);
   }
 
@@ -138,7 +137,7 @@ class pool {
   using clock = std::chrono::steady_clock;
   using nanoseconds = std::chrono::nanoseconds;
 
-  pool(pool_options options, unsigned first_thread) : first_thread_(first_thread), injected_(0) {
+  pool(pool_options options, unsigned first_thread) : first_thread_(first_thread) {
     const unsigned count = options.workers != 0 ? options.workers : base::usable_processors();
     if (count > max_workers) {
       throw error("plait: a pool of " + std::to_string(count) + " workers was asked for; at most " +
@@ -175,9 +174,9 @@ class pool {
   /// What must get its turn also while a worker has work of its own.
   void serve(sched::worker& w) noexcept {
     if (outside_ != nullptr) outside_->poll(w);
-    if (auto* j = take(injected_)) w.execute(j);
-    if (auto* j = take(w.inbox)) w.execute(j);
-    if (auto* j = take(w.fifo)) w.execute(j);
+    if (auto* j = w.take_first(injected_, w.own)) w.execute(j);
+    if (auto* j = w.next_bound()) w.execute(j);
+    if (auto* j = w.take_first(w.fifo, w.own)) w.execute(j);
   }
 
   /// Looks for a job in the whole process and beyond until it has executed one or stop() is true: first in turns, then
@@ -242,7 +241,7 @@ class pool {
   /// A job from its own queues, from outside of the pool's workers, or from another worker.
   sched::job* find(sched::worker& w) noexcept {
     if (auto* j = w.next_own()) return j;
-    if (auto* j = take(injected_)) return j;
+    if (auto* j = w.take_first(injected_, w.own)) return j;
     const unsigned count = size();
     if (count == 1) return nullptr;
     const auto first = static_cast<unsigned>(w.random() % count);
@@ -251,8 +250,8 @@ class pool {
       if (&victim == &w) continue;
       auto* j = victim.own.steal();
       if (j == nullptr) j = victim.submitted.steal();
-      if (j == nullptr) j = take(victim.placed);
-      if (j == nullptr) j = take(victim.fifo);
+      if (j == nullptr) j = w.take_first(victim.placed, w.submitted);
+      if (j == nullptr) j = w.take_first(victim.fifo, w.own);
       if (j == nullptr) continue;
       w.counters.stolen.add();
       return j;
@@ -265,7 +264,7 @@ class pool {
   }
 
   bool anything_for(sched::worker& w) noexcept {
-    if (!w.inbox.empty() || !injected_.empty()) return true;
+    if (w.has_bound() || !injected_.empty()) return true;
     for (auto& other : workers_) {
       if (!other->own.looks_empty() || !other->submitted.looks_empty() || !other->placed.empty() || !other->fifo.empty()) {
         return true;

@@ -6,10 +6,9 @@
 #include <plait/obs/counters.hpp>
 #include <plait/sched/deque.hpp>
 #include <plait/sched/job.hpp>
+#include <plait/sched/job_queue.hpp>
 #include <plait/sched/parking.hpp>
 #include <plait/sched/unit.hpp>
-
-#include <boost/lockfree/queue.hpp>
 
 #include <algorithm>
 #include <coroutine>
@@ -18,19 +17,11 @@
 
 namespace plait::sched {
 
-using job_queue = boost::lockfree::queue<job*>;
-
-/// Takes one job, or null.
-inline job* take(job_queue& queue) {
-  job* j = nullptr;
-  return queue.pop(j) ? j : nullptr;
-}
-
 /// One worker: its queues, what it runs now, and how much stack it may use. The pool drives it (pool.hpp, drive.hpp).
 class alignas(64) worker {
  public:
   worker(pool& home, unsigned index) noexcept
-      : inbox(0), placed(0), fifo(0), home_(home), index_(index), random_(index * 0x9e3779b97f4a7c15u + 1) {}
+      : home_(home), index_(index), random_(index * 0x9e3779b97f4a7c15u + 1) {}
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
 
@@ -62,10 +53,28 @@ class alignas(64) worker {
   /// The next job from the worker's own queues, or null.
   job* next_own() {
     if (auto* j = own.pop()) return j;
-    if (auto* j = take(inbox)) return j;
+    if (auto* j = next_bound()) return j;
     if (auto* j = submitted.pop()) return j;
-    if (auto* j = take(placed)) return j;
-    return take(fifo);
+    if (auto* j = take_first(placed, submitted)) return j;
+    return take_first(fifo, own);
+  }
+
+  /// The next job that is bound to this worker, or null.
+  job* next_bound() noexcept {
+    if (bound_ == nullptr) bound_ = inbox.take_all();
+    return bound_ == nullptr ? nullptr : std::exchange(bound_, bound_->next_job);
+  }
+  bool has_bound() const noexcept { return bound_ != nullptr || !inbox.empty(); }
+
+  /// Empties a queue, of its own or another worker: gives the oldest job, or null, and moves the rest to one of its own deques
+  /// so that the next oldest comes next.
+  job* take_first(job_queue& from, deque& rest) {
+    auto* first = from.take_all();
+    if (first == nullptr) return nullptr;
+    job* newest = nullptr;
+    for (auto* j = first->next_job; j != nullptr;) newest = std::exchange(j, std::exchange(j->next_job, newest));
+    while (newest != nullptr) rest.push(std::exchange(newest, newest->next_job));
+    return first;
   }
 
   void execute(job* j) noexcept {
@@ -146,6 +155,7 @@ class alignas(64) worker {
   unsigned index_;
   std::uint64_t random_;
   std::coroutine_handle<> stashed_;
+  job* bound_ = nullptr;  ///< taken from the inbox, in order
   char* transfer_floor_ = nullptr;
   char* help_floor_ = nullptr;
 };

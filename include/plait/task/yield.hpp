@@ -4,7 +4,6 @@
 #include <plait/task/observers.hpp>
 
 #include <coroutine>
-#include <new>
 
 namespace plait {
 
@@ -16,8 +15,9 @@ class [[nodiscard("yield does nothing until it is co_awaited")]] yield {
   void await_suspend(std::coroutine_handle<> h) {
     auto* w = detail::worker::of_this_thread();
     detail::prepare(waiter_, w, h);
-    if (!w->fifo.push(&waiter_)) throw std::bad_alloc();
-    w->home().parking().notify();
+    auto& parking = w->home().parking();
+    w->fifo.push(&waiter_);  // another worker may resume the task now
+    parking.notify();
   }
   void await_resume() const noexcept {}
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/sched/job.hpp>
+
+#include <atomic>
+#include <utility>
+
+namespace plait::sched {
+
+/// A lock-free queue of jobs for any number of producers and consumers. Producers link a job in front of the list by
+/// compare-exchange (Treiber 1986); a consumer takes the whole list by one exchange and turns it round, so nobody ever
+/// follows a link that another thread may change, and there is no ABA problem. Allocates nothing: the link is in the job.
+class job_queue {
+ public:
+  /// Any thread.
+  void push(job* j) noexcept {
+    auto* before = newest_.load(std::memory_order_relaxed);  // only compared
+    do {
+      j->next_job = before;
+      // release: the job and its link; partner: take_all. relaxed on failure: only compared
+    } while (!newest_.compare_exchange_weak(before, j, std::memory_order_release, std::memory_order_relaxed));
+  }
+
+  /// Puts a list, linked in order of arrival, back at the end. Any thread.
+  void push_all(job* first) noexcept {
+    while (first != nullptr) push(std::exchange(first, first->next_job));
+  }
+
+  /// All jobs, linked in the order in which they came, or null. Any thread.
+  job* take_all() noexcept {
+    if (empty()) return nullptr;
+    auto* newest = newest_.exchange(nullptr, std::memory_order_acquire);  // partner: push
+    job* oldest = nullptr;
+    while (newest != nullptr) {
+      auto* before = newest->next_job;
+      newest->next_job = oldest;
+      oldest = std::exchange(newest, before);
+    }
+    return oldest;
+  }
+
+  /// A hint, stale at once.
+  bool empty() const noexcept { return newest_.load(std::memory_order_relaxed) == nullptr; }  // take_all looks again
+
+ private:
+  std::atomic<job*> newest_{nullptr};
+};
+
+}  // namespace plait::sched
