@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/dist/agreement.hpp>
 #include <plait/dist/options.hpp>
 #include <plait/dist/outbox.hpp>
 #include <plait/dist/placement.hpp>
 #include <plait/dist/portable.hpp>
+#include <plait/dist/progress_thread.hpp>
 #include <plait/dist/slots.hpp>
-#include <plait/dist/spmd_order.hpp>
+#include <plait/dist/spmd_queue.hpp>
+#include <plait/dist/stealable.hpp>
 #include <plait/dist/termination.hpp>
 #include <plait/dist/thief.hpp>
+#include <plait/dist/transport_hold.hpp>
+#include <plait/dist/worker_numbers.hpp>
 #include <plait/net/thread_level.hpp>
 #include <plait/net/transport.hpp>
 #include <plait/task/observers.hpp>
@@ -58,29 +63,26 @@ class node final : public sched::outside {
         thief_(transport),
         termination_(transport.rank(), transport.size()),
         stealing_(o.stealing != 0),
-        pool_(pool::caller_works, {.workers = o.workers}) {
-    agree_on_callables();
-    first_worker_.push_back(0);
-    for (const auto count : transport_.gather_all(o.workers)) {
-      first_worker_.push_back(first_worker_.back() + static_cast<int>(count));
-    }
+        progress_(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                      std::chrono::duration<double>(std::max(o.server_yieldtime, 0.00005))),
+                  [this] { poll_as(nullptr); }),
+        ids_(agree_on_callables(transport)),
+        numbers_(transport, o.workers),
+        pool_(pool::caller_works, {.workers = o.workers}),
+        stealable_(pool_) {
     pool_.set_outside(this);
     pool_.set_crowded(transport_.crowded() || o.workers > base::usable_processors());
-    if (any_thread_polls() && transport_.size() > 1) progress_ = std::thread([this] { progress_loop(); });
+    if (any_thread_polls() && size() > 1) progress_.start();
   }
 
-  ~node() override {
-    progress_stop_.store(true, std::memory_order_seq_cst);
-    progress_signal_.set();
-    if (progress_.joinable()) progress_.join();
-  }
+  ~node() override { progress_.stop(); }
 
   // ---- what tasks ask ----
 
   int rank() const noexcept { return transport_.rank(); }
   int size() const noexcept { return transport_.size(); }
-  int num_workers() const noexcept { return first_worker_.back(); }
-  int first_worker() const noexcept { return first_worker_[static_cast<std::size_t>(rank())]; }
+  int num_workers() const noexcept { return numbers_.count(); }
+  int first_worker() const noexcept { return numbers_.first_of(rank()); }
   plait::pool& pool() noexcept { return pool_; }
   net::transport& transport() noexcept { return transport_; }
   thread_level level() const noexcept { return level_; }
@@ -110,8 +112,8 @@ class node final : public sched::outside {
     if (kind == place::anywhere || kind == place::here) return queue_here(task, kind, 0, &w);
     const bool by_rank = kind == place::prefer_rank || kind == place::on_rank;
     check_range(by_rank ? "rank" : "worker", index, by_rank ? size() : num_workers());
-    const int target = by_rank ? index : rank_of_worker(index);
-    const int local = by_rank ? -1 : index - first_worker_[static_cast<std::size_t>(target)];
+    const int target = by_rank ? index : numbers_.rank_of(index);
+    const int local = by_rank ? -1 : index - numbers_.first_of(target);
     if (target == rank()) return queue_here(task, kind, local, &w);
     ship(task, target, kind, local);
   }
@@ -163,10 +165,7 @@ class node final : public sched::outside {
 
   /// An spmd body has ended on this rank: the next one may start.
   void spmd_ended() {
-    {
-      const std::lock_guard lock(spmd_mutex_);
-      spmd_.ended();
-    }
+    spmd_.ended();
     start_next_spmd();
   }
 
@@ -179,12 +178,12 @@ class node final : public sched::outside {
    public:
     explicit native_section(node& n) noexcept : node_(n.level_ == thread_level::multiple ? nullptr : &n) {
       if (node_ != nullptr) {
-        node_->acquire();
-        node_->flush();  // what others need to get going is locally complete before the body
+        node_->hold_.acquire();
+        node_->outbox_.flush(node_->transport_);  // what others need to get going is locally complete before the body
       }
     }
     ~native_section() {
-      if (node_ != nullptr) node_->release();
+      if (node_ != nullptr) node_->hold_.release();
     }
     native_section(const native_section&) = delete;
     native_section& operator=(const native_section&) = delete;
@@ -218,9 +217,9 @@ class node final : public sched::outside {
     } catch (...) {
       bytes.clear();
     }
-    acquire();
+    hold_.acquire();
     termination_.note_failure(rank(), std::move(bytes));
-    release();
+    hold_.release();
   }
   /// After a run: the exception of the lowest rank whose root threw.
   const termination::failure& lowest_failure() const noexcept { return termination_.lowest_failure(); }
@@ -233,19 +232,18 @@ class node final : public sched::outside {
   }
 
   bool seek(sched::worker& w) noexcept override {
-    if (auto* j = w.take_first(arrivals_, w.submitted)) {
-      w.submitted.push(j);
+    if (stealable_.move_arrivals(w)) {
       pool_.parking().notify();
       return true;
     }
-    if (size() == 1 || !stealing() || !may_poll(&w) || !try_acquire()) return false;
+    if (size() == 1 || !stealing() || !may_poll(&w) || !hold_.try_acquire()) return false;
     if (in_run_ && !termination_.closing() && thief_.wants_to_ask()) {
       const int victim = thief_.next_victim([&w] { return w.random(); },
                                             [this](int r) { send_held(r, message::lifeline, [](wire::writer&) {}); });
       if (victim >= 0) send_held(victim, message::steal, [](wire::writer&) {});
       outbox_.flush(transport_);
     }
-    release();
+    hold_.release();
     return false;
   }
 
@@ -253,7 +251,7 @@ class node final : public sched::outside {
     return in_run_.load(std::memory_order_acquire) && may_poll(&w);  // partner: enter, end_run
   }
   std::uint64_t prepare_listen() noexcept override {
-    listening_.store(true, std::memory_order_seq_cst);
+    progress_.worker_listens();
     return transport_.prepare_sleep();
   }
   void listen(std::uint64_t ticket, std::chrono::steady_clock::time_point until) noexcept override {
@@ -262,16 +260,15 @@ class node final : public sched::outside {
       at_most = std::max(std::chrono::nanoseconds(0), std::chrono::nanoseconds(until - std::chrono::steady_clock::now()));
     }
     transport_.sleep(ticket, at_most);
-    listening_.store(false, std::memory_order_seq_cst);
-    if (progress_asleep_.load(std::memory_order_seq_cst)) progress_signal_.set();
+    progress_.worker_rises();
   }
   void wake() noexcept override { transport_.wake(); }
 
   void offered(sched::worker& w) noexcept override {
-    if (!someone_waits_.load(std::memory_order_relaxed) || !may_poll(&w) || !try_acquire()) return;  // a hint
+    if (!someone_waits_.load(std::memory_order_relaxed) || !may_poll(&w) || !hold_.try_acquire()) return;  // a hint
     feed(1);
     outbox_.flush(transport_);
-    release();
+    hold_.release();
   }
 
  private:
@@ -280,44 +277,6 @@ class node final : public sched::outside {
   static constexpr std::uint64_t most_given = 64;
 
   // ---- start and end ----
-
-  /// Rank 0's list of callables is the reference; a rank that differs says how, and all throw.
-  void agree_on_callables() {
-    ids_ = wire::registry_ids::snapshot();
-    const auto own = ids_.digest();
-    std::vector<std::byte> reference(sizeof own);
-    std::memcpy(reference.data(), &own, sizeof own);
-    transport_.broadcast(reference, 0);
-    const bool same = std::memcmp(reference.data(), &own, sizeof own) == 0;
-    const auto flags = transport_.gather_all(same ? 0 : 1);
-    if (std::all_of(flags.begin(), flags.end(), [](auto f) { return f == 0; })) return;
-    report_mismatch(flags);
-  }
-
-  [[noreturn]] void report_mismatch(const std::vector<std::int64_t>& flags) {
-    std::vector<std::byte> bytes;
-    if (rank() == 0) {
-      wire::writer out(bytes);
-      wire::encode(out, ids_.names());
-    }
-    transport_.broadcast(bytes, 0);
-    wire::reader in(bytes);
-    const auto reference = wire::decode<std::vector<std::string>>(in);
-    std::string text;
-    for (int r = 0; r < size(); ++r) {
-      if (flags[static_cast<std::size_t>(r)] == 0) continue;
-      std::vector<std::byte> line;
-      if (r == rank()) {
-        wire::writer out(line);
-        wire::encode(out, wire::compare(reference, ids_.names()));
-      }
-      transport_.broadcast(line, r);
-      wire::reader in_line(line);
-      text += "; rank " + std::to_string(r) + ": " + wire::decode<std::string>(in_line);
-    }
-    throw registry_mismatch("plait: the ranks do not have the same callables, so they run different programs or builds" + text +
-                            ". Start all ranks from the same build");
-  }
 
   void begin_run() {
     if (in_run_.load(std::memory_order_relaxed)) {  // written by this thread
@@ -330,7 +289,7 @@ class node final : public sched::outside {
     outbox_.reset_counts();
     work_received_ = control_received_ = 0;
     failure_ = nullptr;
-    spmd_ = {};
+    spmd_.reset();
     cyclic_.store(0, std::memory_order_relaxed);
     left_.store(false, std::memory_order_relaxed);
     family_ = std::make_unique<sched::family>([](sched::family*) noexcept {});
@@ -339,22 +298,23 @@ class node final : public sched::outside {
   }
 
   void enter() {
-    acquire();
+    hold_.acquire();
     in_run_.store(true, std::memory_order_release);  // partner: may_listen, poll_as
     auto early = std::exchange(early_, {});
     for (auto& m : early) handle(m.source, m.kind, m.epoch, m.payload);
-    release();
-    progress_signal_.set();
+    hold_.release();
+    progress_.run_began();
   }
 
   void end_run() {
-    acquire();
+    progress_.run_ended();
+    hold_.acquire();
     while (outbox_.flush(transport_) != 0 || transport_.sends_pending()) {
       poll_transport();
       std::this_thread::yield();
     }
     in_run_.store(false, std::memory_order_release);  // partner: poll_as
-    release();
+    hold_.release();
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
@@ -363,24 +323,14 @@ class node final : public sched::outside {
   bool any_thread_polls() const noexcept { return level_ >= thread_level::serialized; }
   bool may_poll(const sched::worker* w) const noexcept { return any_thread_polls() || (w != nullptr && w->index() == 0); }
 
-  bool try_acquire() noexcept {
-    // relaxed look first: most callers find it taken; acquire: what the last holder did
-    return !busy_.load(std::memory_order_relaxed) && !busy_.exchange(true, std::memory_order_acquire);
-  }
-  void acquire() noexcept {
-    while (!try_acquire()) std::this_thread::yield();
-  }
-  void release() noexcept { busy_.store(false, std::memory_order_release); }  // partner: try_acquire
-  void flush() noexcept { outbox_.flush(transport_); }
-
   /// Sends what was collected, if the thread may and nobody else is at it; whoever is does so.
   void pump() noexcept {
     auto* w = sched::worker::of_this_thread();
     if (!may_poll(w)) return wake();
-    while (outbox_.waiting() && try_acquire()) {
-      if (!in_run_.load(std::memory_order_relaxed)) return release();  // under the lock
-      flush();
-      release();
+    while (outbox_.waiting() && hold_.try_acquire()) {
+      if (!in_run_.load(std::memory_order_relaxed)) return hold_.release();  // under the lock
+      outbox_.flush(transport_);
+      hold_.release();
     }
   }
 
@@ -404,7 +354,7 @@ class node final : public sched::outside {
     }
     pool_.parking().notify();
   }
-  void read_own_mail() {
+  bool read_own_mail() {
     std::vector<early_message> mail;
     {
       const std::lock_guard lock(self_mutex_);
@@ -412,6 +362,7 @@ class node final : public sched::outside {
       has_mail_to_self_.store(false, std::memory_order_relaxed);  // under the lock
     }
     for (auto& m : mail) dispatch(0, m.kind, m.payload);
+    return !mail.empty();
   }
 
   /// By the holder of the transport, who flushes at the end.
@@ -429,27 +380,21 @@ class node final : public sched::outside {
   /// w: the polling worker, or null for the progress thread.
   bool poll_as(sched::worker* w) noexcept {
     if (size() == 1 && !has_mail_to_self_.load(std::memory_order_relaxed)) return poll_alone();  // a hint
-    if (!try_acquire()) return false;
+    if (!hold_.try_acquire()) return false;
     if (!in_run_.load(std::memory_order_relaxed)) {  // under the lock
-      release();
+      hold_.release();
       return false;
     }
-    polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // read by the progress thread only
+    progress_.polled();
     poller_ = w;
-    int frames = 0;
-    if (size() == 1) {
-      read_own_mail();
-      frames = 1;
-    } else {
-      frames = poll_transport();
-    }
-    if (w == nullptr && thief_.anyone_waiting()) feed(0);
-    if (w != nullptr && thief_.anyone_waiting()) feed(1);
-    check_end();
-    flush();
+    const bool something = size() == 1 ? read_own_mail() : poll_transport() != 0;
+    if (thief_.anyone_waiting()) feed(w == nullptr ? 0 : 1);
+    if (family_->idle()) check_end();
+    outbox_.flush(transport_);
     poller_ = nullptr;
-    auto done = std::exchange(completed_, {});
-    release();
+    std::vector<awaiting_reply*> done;
+    if (!completed_.empty()) done.swap(completed_);
+    hold_.release();
     start_next_spmd();
     for (auto* who : done) {
       if (w != nullptr) {
@@ -459,14 +404,14 @@ class node final : public sched::outside {
         pool_.post(&who->deliver);
       }
     }
-    return frames != 0;
+    return something;
   }
 
   bool poll_alone() noexcept {
     if (!in_run_.load(std::memory_order_acquire) || left_.load(std::memory_order_relaxed) || !family_->idle()) return false;
-    if (try_acquire()) {
+    if (hold_.try_acquire()) {
       check_end();
-      release();
+      hold_.release();
     }
     return false;
   }
@@ -524,34 +469,6 @@ class node final : public sched::outside {
   void leave_now() noexcept {
     left_.store(true, std::memory_order_release);  // partner: work
     pool_.parking().wake(pool_.at(0).bed);
-  }
-
-  void progress_loop() noexcept {
-    const auto nap = std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(std::max(options_.server_yieldtime, 0.00005)));
-    std::uint64_t seen = 0;
-    int calm = 0;
-    while (!progress_stop_.load(std::memory_order_seq_cst)) {
-      // Between runs, and while a worker has been listening for a while, it sleeps until it is called.
-      const bool needed = in_run_.load(std::memory_order_seq_cst) && !(listening_.load(std::memory_order_seq_cst) && ++calm > 20);
-      if (!needed) {
-        progress_signal_.reset();
-        progress_asleep_.store(true, std::memory_order_seq_cst);
-        if (!progress_stop_.load(std::memory_order_seq_cst) &&
-            (!in_run_.load(std::memory_order_seq_cst) || listening_.load(std::memory_order_seq_cst))) {
-          progress_signal_.wait_until(clock::now() + std::chrono::seconds(1));
-        }
-        progress_asleep_.store(false, std::memory_order_seq_cst);
-        calm = 0;
-        continue;
-      }
-      std::this_thread::sleep_for(nap);
-      const auto now = polls_.load(std::memory_order_relaxed);  // a hint
-      if (listening_.load(std::memory_order_seq_cst)) continue;
-      calm = 0;
-      if (now == seen) poll_as(nullptr);
-      seen = polls_.load(std::memory_order_relaxed);  // a hint
-    }
   }
 
   // ---- messages ----
@@ -641,17 +558,6 @@ class node final : public sched::outside {
 
   // ---- queues ----
 
-  static void check_range(const char* what, int index, int count) {
-    if (index < 0 || index >= count) {
-      throw error("plait: " + std::string(what) + " " + std::to_string(index) + " was asked for; there are " +
-                  std::to_string(count) + ", from 0 to " + std::to_string(count - 1));
-    }
-  }
-
-  int rank_of_worker(int w) const noexcept {
-    return static_cast<int>(std::upper_bound(first_worker_.begin(), first_worker_.end(), w) - first_worker_.begin()) - 1;
-  }
-
   /// w: the calling worker, or null.
   void queue_here(portable* task, dist::place kind, int local_worker, sched::worker* w) {
     using dist::place;
@@ -672,7 +578,7 @@ class node final : public sched::outside {
         if (w != nullptr) {
           w->submitted.push(task);
         } else {
-          arrivals_.push(task);
+          stealable_.arrive(task);
         }
         pool_.parking().notify();
         if (w != nullptr && w != poller_) offered(*w);
@@ -703,39 +609,14 @@ class node final : public sched::outside {
     if (soon) pump();
   }
 
-  /// How many tasks others could take.
-  std::uint64_t stealable() noexcept {
-    std::int64_t count = 0;
-    for (unsigned i = 0; i < pool_.size(); ++i) {
-      auto& w = pool_.at(i);
-      count += std::max<std::int64_t>(0, w.submitted.size()) + (w.placed.empty() ? 0 : 1);
-    }
-    return static_cast<std::uint64_t>(count) + (arrivals_.empty() ? 0 : 1);
-  }
-
-  sched::job* take_oldest() noexcept {
-    const auto from = [](sched::job_queue& queue) noexcept {
-      auto* first = queue.take_all();
-      if (first != nullptr) queue.push_all(first->next_job);
-      return first;
-    };
-    if (auto* j = from(arrivals_)) return j;
-    for (unsigned i = 0; i < pool_.size(); ++i) {
-      auto& w = pool_.at(i);
-      if (auto* j = w.submitted.steal()) return j;
-      if (auto* j = from(w.placed)) return j;
-    }
-    return nullptr;
-  }
-
   /// Sends up to half of what others could take, oldest first, but leaves `keep`. Gives the number.
   std::uint64_t give(int thief, std::uint64_t keep) {
-    const auto all = stealable();
+    const auto all = stealable_.count();
     if (all <= keep) return 0;
     const auto wanted = std::min(std::max<std::uint64_t>((all - keep + 1) / 2, 1), most_given);
     std::uint64_t given = 0;
     while (given < wanted) {
-      auto* j = take_oldest();
+      auto* j = stealable_.take_oldest();
       if (j == nullptr) break;
       auto* task = static_cast<portable*>(j);
       try {
@@ -750,7 +631,7 @@ class node final : public sched::outside {
 
   /// Gives to those who wait at this end of a lifeline.
   void feed(std::uint64_t keep) {
-    while (stealing() && thief_.anyone_waiting() && stealable() > keep) {
+    while (stealing() && thief_.anyone_waiting() && stealable_.count() > keep) {
       const int rank = thief_.take_waiting();
       if (give(rank, keep) == 0) {
         thief_.add_waiting(rank);
@@ -787,17 +668,12 @@ class node final : public sched::outside {
     auto* body = static_cast<const operations*>(callable.operations())->import(callable, *this, to, arguments);
     body->self = {nullptr, family_.get(), &spmd_context_};
     family_->add_child();
-    const std::lock_guard lock(spmd_mutex_);
     spmd_.add(head.number, body);
   }
 
   /// Below MPI_THREAD_MULTIPLE bodies run on worker 0, the thread that MPI belongs to.
   void start_next_spmd() {
-    portable* body = nullptr;
-    {
-      const std::lock_guard lock(spmd_mutex_);
-      body = spmd_.take();
-    }
+    auto* body = spmd_.take();
     if (body == nullptr) return;
     if (level_ == thread_level::multiple) {
       pool_.post(body);
@@ -810,16 +686,18 @@ class node final : public sched::outside {
   net::transport& transport_;
   const options options_;
   const thread_level level_;
-  wire::registry_ids ids_;
-  std::vector<int> first_worker_;
-  slot_table slots_;
   outbox outbox_;
+  slot_table slots_;
+  spmd_queue spmd_;
+  std::function<void()> prepare_spmd_;
   std::mutex locals_mutex_;
   std::unordered_map<const void*, std::shared_ptr<void>> locals_;
-  sched::job_queue arrivals_;  ///< stealable tasks that no worker has in its deque yet
+  std::mutex self_mutex_;
+  std::vector<early_message> mail_to_self_;
+  std::atomic<bool> has_mail_to_self_{false};
 
-  // Held by who has busy_.
-  alignas(64) std::atomic<bool> busy_{false};
+  // Used by who has the transport.
+  transport_hold hold_;
   thief thief_;
   termination termination_;
   std::uint64_t work_received_ = 0;
@@ -828,10 +706,6 @@ class node final : public sched::outside {
   std::vector<awaiting_reply*> completed_;
   sched::worker* poller_ = nullptr;
   std::exception_ptr failure_;
-
-  std::mutex self_mutex_;
-  std::vector<early_message> mail_to_self_;
-  std::atomic<bool> has_mail_to_self_{false};
 
   // Of the present run.
   std::uint32_t epoch_ = 0;
@@ -843,19 +717,12 @@ class node final : public sched::outside {
   std::atomic<bool> stealing_;
   std::atomic<bool> someone_waits_{false};
   std::atomic<unsigned> cyclic_{0};
-  std::mutex spmd_mutex_;
-  spmd_order spmd_;
-  std::function<void()> prepare_spmd_;
 
-  std::atomic<std::uint64_t> polls_{0};
-  std::atomic<bool> listening_{false};
-  std::atomic<bool> progress_asleep_{false};
-  std::atomic<bool> progress_stop_{false};
-  base::thread_signal progress_signal_;
-
-  // Last: their threads use all of the above.
-  plait::pool pool_;
-  std::thread progress_;
+  progress_thread progress_;
+  wire::registry_ids ids_;
+  worker_numbers numbers_;
+  plait::pool pool_;  ///< ends before all of the above, which its threads use
+  stealable stealable_;
 };
 
 }  // namespace dist

@@ -34,10 +34,12 @@ class outbox {
     builder.add(static_cast<std::uint16_t>(kind), epoch, std::forward<Fill>(fill));
     builder.flush();
     if (was_empty) dirty_.push_back(dest);
+    // relaxed: written under the lock; who reads them for the end of a run holds the transport and knows by the counts of
+    // tasks that nobody is adding
     if (is_work(kind)) {
-      ++work_sent_;
+      work_sent_.store(work_sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     } else if (is_control(kind)) {
-      ++control_sent_;
+      control_sent_.store(control_sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
     waiting_.store(true, std::memory_order_relaxed);  // a hint; flush looks under the lock
     return frame.size() > batch_bytes || clock::now() - flushed_ > batch_time;
@@ -62,17 +64,13 @@ class outbox {
 
   bool waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }  // a hint
 
-  std::uint64_t work_sent() const {
-    const std::lock_guard lock(mutex_);
-    return work_sent_;
-  }
-  std::uint64_t control_sent() const {
-    const std::lock_guard lock(mutex_);
-    return control_sent_;
-  }
-  void reset_counts() {
-    const std::lock_guard lock(mutex_);
-    work_sent_ = control_sent_ = 0;
+  /// Messages added in this run.
+  std::uint64_t work_sent() const noexcept { return work_sent_.load(std::memory_order_relaxed); }        // see add
+  std::uint64_t control_sent() const noexcept { return control_sent_.load(std::memory_order_relaxed); }  // see add
+  /// A run begins.
+  void reset_counts() noexcept {
+    work_sent_.store(0, std::memory_order_relaxed);  // nobody adds between runs
+    control_sent_.store(0, std::memory_order_relaxed);
   }
 
  private:
@@ -85,8 +83,8 @@ class outbox {
   std::unordered_map<int, net::frame> frames_;
   std::vector<int> dirty_;
   clock::time_point flushed_{};
-  std::uint64_t work_sent_ = 0;
-  std::uint64_t control_sent_ = 0;
+  std::atomic<std::uint64_t> work_sent_{0};
+  std::atomic<std::uint64_t> control_sent_{0};
   std::atomic<bool> waiting_{false};
 };
 

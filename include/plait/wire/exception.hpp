@@ -100,7 +100,8 @@ inline void encode_exception(writer& out, const std::exception_ptr& thrown, int 
   const std::string key = type != nullptr ? type->name() : "";
   const std::string name = type != nullptr ? demangle(key.c_str()) : "an exception of another language";
   const auto codec = detail::find_exception(key);
-  encode(out, std::tuple(rank, std::string(host), std::string(task_name), name, text, codec ? key : std::string()));
+  exception_format<remote_error>::put(out, remote_error(rank, std::string(host), std::string(task_name), name, text));
+  format<std::string>::put(out, codec ? key : std::string());
   std::uint64_t length = 0;
   const std::size_t at = out.size();
   out.write(&length, sizeof length);
@@ -119,20 +120,19 @@ inline void encode_exception(writer& out, const std::exception_ptr& thrown, int 
 /// The exception that encode_exception wrote: of its own type if that is standard, plait's or registered, else a
 /// remote_error. Throws plait::error if the message is damaged.
 inline std::exception_ptr decode_exception(reader& in) {
-  using parts = std::tuple<int, std::string, std::string, std::string, std::string, std::string>;
-  auto [rank, host, task, type, text, key] = decode<parts>(in);
-  const auto length = decode<std::uint64_t>(in);
+  auto fallback = exception_format<remote_error>::get(in);
+  const auto key = format<std::string>::get(in);
+  const auto length = format<std::uint64_t>::get(in);
   if (length != UINT64_MAX && length > in.remaining()) in.fail("ends within an exception");
   const auto payload = in.take(length == UINT64_MAX ? 0 : static_cast<std::size_t>(length));
   if (const auto codec = key.empty() || length == UINT64_MAX ? std::nullopt : detail::find_exception(key)) {
     try {
       reader content(payload);
       return codec->get(content);
-    } catch (...) {  // cannot be made again here; the parts below say all that can be said
+    } catch (...) {  // cannot be made again here; the fallback says all that can be said
     }
   }
-  return std::make_exception_ptr(
-      remote_error(rank, std::move(host), std::move(task), std::move(type), std::move(text)));
+  return std::make_exception_ptr(std::move(fallback));
 }
 
 }  // namespace plait::wire

@@ -13,20 +13,43 @@
 #include <memory>
 #include <new>
 #include <optional>
-#include <regex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <tuple>
 #include <type_traits>
 #include <typeinfo>
 #include <variant>
 
+#if __has_include(<bits/regex_error.h>)
+#include <bits/regex_error.h>  // libstdc++ has the exception apart from the rest of <regex>, which takes long to compile
+#else
+#include <regex>
+#endif
+
 namespace plait::wire {
 
+namespace detail {
+
+template <class E, class... Es>
+inline constexpr bool is_one_of = (std::is_same_v<E, Es> || ...);
+
+// Made from the text of what(). Listed, because asking whether a type has cereal's functions takes the compiler long.
+template <class E>
+concept text_exception = is_one_of<E, error, cancelled_error, timeout_error, registry_mismatch, std::runtime_error,
+                                   std::range_error, std::overflow_error, std::underflow_error, std::logic_error,
+                                   std::domain_error, std::invalid_argument, std::length_error, std::out_of_range>;
+
+// Those whose what() is always the same.
+template <class E>
+concept fixed_exception = is_one_of<E, std::exception, std::bad_exception, std::bad_alloc, std::bad_array_new_length,
+                                    std::bad_cast, std::bad_any_cast, std::bad_typeid, std::bad_weak_ptr,
+                                    std::bad_function_call, std::bad_optional_access, std::bad_variant_access>;
+
+}  // namespace detail
+
 /// How an exception of exact type E is written and made again. The general form takes E's own serialisation if it has
-/// one, else a constructor from the text of what(), else (types whose what() is fixed) the default constructor.
+/// one, else a constructor from the text of what().
 template <class E>
 struct exception_format {
   /// True if E can be sent at all.
@@ -37,7 +60,7 @@ struct exception_format {
     if constexpr (transferable<E>) {
       encode(out, thrown);
     } else {
-      encode(out, std::string(thrown.what()));
+      format<std::string>::put(out, thrown.what());
     }
   }
   /// Makes it again.
@@ -45,21 +68,26 @@ struct exception_format {
     if constexpr (transferable<E>) {
       return decode<E>(in);
     } else if constexpr (std::is_constructible_v<E, const std::string&>) {
-      return E(decode<std::string>(in));
+      return E(format<std::string>::get(in));
     } else {
-      return E(decode<std::string>(in).c_str());
+      return E(format<std::string>::get(in).c_str());
     }
   }
 };
 
-namespace detail {
+template <detail::text_exception E>
+struct exception_format<E> {
+  static void put(writer& out, const E& thrown) { format<std::string>::put(out, thrown.what()); }
+  static E get(reader& in) { return E(format<std::string>::get(in)); }
+};
 
-// Standard exceptions whose what() is always the same.
-template <class E>
-struct fixed_text_format {
+template <detail::fixed_exception E>
+struct exception_format<E> {
   static void put(writer&, const E&) {}
   static E get(reader&) { return E(); }
 };
+
+namespace detail {
 
 inline const std::error_category& category_named(std::string_view name) {
   for (const std::error_category* known :
@@ -84,38 +112,18 @@ struct system_error_parts {
     } else if (what != message) {
       text = what;
     }
-    encode(out, std::tuple(code.value(), std::string(code.category().name()), text));
+    format<int>::put(out, code.value());
+    format<std::string>::put(out, code.category().name());
+    format<std::optional<std::string>>::put(out, text);
   }
   static system_error_parts get(reader& in) {
-    auto [value, category, text] = decode<std::tuple<int, std::string, std::optional<std::string>>>(in);
-    return {std::error_code(value, category_named(category)), std::move(text)};
+    const int value = format<int>::get(in);
+    const std::error_category& category = category_named(format<std::string>::get(in));
+    return {std::error_code(value, category), format<std::optional<std::string>>::get(in)};
   }
 };
 
 }  // namespace detail
-
-template <>
-struct exception_format<std::exception> : detail::fixed_text_format<std::exception> {};
-template <>
-struct exception_format<std::bad_exception> : detail::fixed_text_format<std::bad_exception> {};
-template <>
-struct exception_format<std::bad_alloc> : detail::fixed_text_format<std::bad_alloc> {};
-template <>
-struct exception_format<std::bad_array_new_length> : detail::fixed_text_format<std::bad_array_new_length> {};
-template <>
-struct exception_format<std::bad_cast> : detail::fixed_text_format<std::bad_cast> {};
-template <>
-struct exception_format<std::bad_any_cast> : detail::fixed_text_format<std::bad_any_cast> {};
-template <>
-struct exception_format<std::bad_typeid> : detail::fixed_text_format<std::bad_typeid> {};
-template <>
-struct exception_format<std::bad_weak_ptr> : detail::fixed_text_format<std::bad_weak_ptr> {};
-template <>
-struct exception_format<std::bad_function_call> : detail::fixed_text_format<std::bad_function_call> {};
-template <>
-struct exception_format<std::bad_optional_access> : detail::fixed_text_format<std::bad_optional_access> {};
-template <>
-struct exception_format<std::bad_variant_access> : detail::fixed_text_format<std::bad_variant_access> {};
 
 template <>
 struct exception_format<std::system_error> {
@@ -141,11 +149,13 @@ template <>
 struct exception_format<std::filesystem::filesystem_error> {
   static void put(writer& out, const std::filesystem::filesystem_error& thrown) {
     detail::system_error_parts::put(out, thrown.code(), thrown.std::system_error::what());
-    encode(out, std::pair(thrown.path1(), thrown.path2()));
+    format<std::filesystem::path>::put(out, thrown.path1());
+    format<std::filesystem::path>::put(out, thrown.path2());
   }
   static std::filesystem::filesystem_error get(reader& in) {
     const auto parts = detail::system_error_parts::get(in);
-    const auto [first, second] = decode<std::pair<std::filesystem::path, std::filesystem::path>>(in);
+    const auto first = format<std::filesystem::path>::get(in);
+    const auto second = format<std::filesystem::path>::get(in);
     const std::string text = parts.text.value_or("");
     if (first.empty()) return std::filesystem::filesystem_error(text, parts.code);
     if (second.empty()) return std::filesystem::filesystem_error(text, first, parts.code);
@@ -154,23 +164,34 @@ struct exception_format<std::filesystem::filesystem_error> {
 };
 template <>
 struct exception_format<std::future_error> {
-  static void put(writer& out, const std::future_error& thrown) { encode(out, thrown.code().value()); }
-  static std::future_error get(reader& in) { return std::future_error(static_cast<std::future_errc>(decode<int>(in))); }
+  static void put(writer& out, const std::future_error& thrown) { format<int>::put(out, thrown.code().value()); }
+  static std::future_error get(reader& in) {
+    return std::future_error(static_cast<std::future_errc>(format<int>::get(in)));
+  }
 };
 template <>
 struct exception_format<std::regex_error> {
-  static void put(writer& out, const std::regex_error& thrown) { encode(out, thrown.code()); }
-  static std::regex_error get(reader& in) { return std::regex_error(decode<std::regex_constants::error_type>(in)); }
+  static void put(writer& out, const std::regex_error& thrown) {
+    format<std::regex_constants::error_type>::put(out, thrown.code());
+  }
+  static std::regex_error get(reader& in) {
+    return std::regex_error(format<std::regex_constants::error_type>::get(in));
+  }
 };
 template <>
 struct exception_format<remote_error> {
   static void put(writer& out, const remote_error& thrown) {
-    encode(out, std::tuple(thrown.rank(), thrown.host(), thrown.task_name(), thrown.type_name(), thrown.text()));
+    format<int>::put(out, thrown.rank());
+    for (const auto* text : {&thrown.host(), &thrown.task_name(), &thrown.type_name(), &thrown.text()}) {
+      format<std::string>::put(out, *text);
+    }
   }
   static remote_error get(reader& in) {
-    auto [rank, host, task, type, text] =
-        decode<std::tuple<int, std::string, std::string, std::string, std::string>>(in);
-    return remote_error(rank, std::move(host), std::move(task), std::move(type), std::move(text));
+    const int rank = format<int>::get(in);
+    std::string host = format<std::string>::get(in);
+    std::string task = format<std::string>::get(in);
+    std::string type = format<std::string>::get(in);
+    return remote_error(rank, std::move(host), std::move(task), std::move(type), format<std::string>::get(in));
   }
 };
 

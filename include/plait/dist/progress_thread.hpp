@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/base/thread_signal.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <utility>
+
+namespace plait {
+inline namespace PLAIT_DIST {
+namespace dist {
+
+/// A thread that looks after messages when all workers are busy in long functions: if nobody has polled for `nap`, it does.
+/// While a worker sleeps where it hears messages, and between runs, it sleeps until it is called.
+class progress_thread {
+ public:
+  /// poll: what it does; called at most once every `nap`.
+  progress_thread(std::chrono::nanoseconds nap, std::function<void()> poll) : nap_(nap), poll_(std::move(poll)) {}
+  progress_thread(const progress_thread&) = delete;
+  progress_thread& operator=(const progress_thread&) = delete;
+  ~progress_thread() { stop(); }
+
+  void start() {
+    thread_ = std::thread([this] { loop(); });
+  }
+  void stop() noexcept {
+    stopping_.store(true, std::memory_order_seq_cst);
+    signal_.set();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  /// A run begins or ends.
+  void run_began() noexcept {
+    in_run_.store(true, std::memory_order_seq_cst);
+    call();
+  }
+  void run_ended() noexcept { in_run_.store(false, std::memory_order_seq_cst); }
+
+  /// A worker begins or ends to listen.
+  void worker_listens() noexcept { listening_.store(true, std::memory_order_seq_cst); }
+  void worker_rises() noexcept {
+    listening_.store(false, std::memory_order_seq_cst);
+    call();
+  }
+
+  /// Somebody has polled.
+  void polled() noexcept { polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }  // a hint
+
+ private:
+  void call() noexcept {
+    if (asleep_.load(std::memory_order_seq_cst)) signal_.set();
+  }
+  bool idle() const noexcept {
+    return !in_run_.load(std::memory_order_seq_cst) || listening_.load(std::memory_order_seq_cst);
+  }
+
+  void loop() {
+    int calm = 0;
+    while (!stopping_.load(std::memory_order_seq_cst)) {
+      const auto seen = polls_.load(std::memory_order_relaxed);  // a hint
+      std::this_thread::sleep_for(nap_);
+      if (idle()) {
+        // Waking it costs a worker a system call, so it sleeps deeply only after a while of calm.
+        if (++calm > 20) sleep();
+        continue;
+      }
+      calm = 0;
+      if (polls_.load(std::memory_order_relaxed) == seen) poll_();  // a hint
+    }
+  }
+
+  void sleep() noexcept {
+    signal_.reset();
+    asleep_.store(true, std::memory_order_seq_cst);
+    // Who changes these looks at asleep_ afterwards.
+    if (idle() && !stopping_.load(std::memory_order_seq_cst)) signal_.wait();
+    asleep_.store(false, std::memory_order_seq_cst);
+  }
+
+  const std::chrono::nanoseconds nap_;
+  const std::function<void()> poll_;
+  std::atomic<bool> in_run_{false};
+  std::atomic<bool> listening_{false};
+  std::atomic<bool> asleep_{false};
+  std::atomic<bool> stopping_{false};
+  std::atomic<std::uint64_t> polls_{0};
+  base::thread_signal signal_;
+  std::thread thread_;
+};
+
+}  // namespace dist
+}  // namespace PLAIT_DIST
+}  // namespace plait

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/dist/portable.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace plait {
+inline namespace PLAIT_DIST {
+namespace dist {
+
+/// The spmd bodies that wait on one rank: they run as rank 0 has numbered them, one after another. Thread-safe.
+class spmd_queue {
+ public:
+  /// A run begins.
+  void reset() {
+    const std::lock_guard lock(mutex_);
+    numbered_ = next_ = 0;
+    running_ = false;
+    waiting_.clear();
+    ready_.store(false, std::memory_order_relaxed);  // a hint
+  }
+
+  /// On rank 0: the number of the next call.
+  std::uint64_t next_number() noexcept { return numbered_++; }
+
+  /// A body has come; large ones may overtake small ones.
+  void add(std::uint64_t number, portable* body) {
+    const std::lock_guard lock(mutex_);
+    waiting_.emplace(number, body);
+    note();
+  }
+
+  /// The body that may start now, or null.
+  portable* take() {
+    if (!ready_.load(std::memory_order_relaxed)) return nullptr;  // a hint: who changes it calls take afterwards
+    const std::lock_guard lock(mutex_);
+    note();
+    if (!ready_.load(std::memory_order_relaxed)) return nullptr;  // under the lock
+    running_ = true;
+    ++next_;
+    auto* body = waiting_.begin()->second;
+    waiting_.erase(waiting_.begin());
+    note();
+    return body;
+  }
+
+  /// The body that was taken has ended.
+  void ended() {
+    const std::lock_guard lock(mutex_);
+    running_ = false;
+    note();
+  }
+
+ private:
+  void note() noexcept {
+    const bool ready = !running_ && !waiting_.empty() && waiting_.begin()->first == next_;
+    ready_.store(ready, std::memory_order_relaxed);  // a hint
+  }
+
+  std::mutex mutex_;
+  std::uint64_t numbered_ = 0;
+  std::uint64_t next_ = 0;
+  bool running_ = false;
+  std::map<std::uint64_t, portable*> waiting_;
+  std::atomic<bool> ready_{false};
+};
+
+}  // namespace dist
+}  // namespace PLAIT_DIST
+}  // namespace plait

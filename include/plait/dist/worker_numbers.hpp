@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/base/errors.hpp>
+#include <plait/net/transport.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace plait {
+inline namespace PLAIT_DIST {
+namespace dist {
+
+/// The workers of all ranks, numbered contiguously by rank.
+class worker_numbers {
+ public:
+  /// Collective. own: the number of this rank's workers.
+  worker_numbers(net::transport& transport, unsigned own) {
+    first_.push_back(0);
+    for (const auto count : transport.gather_all(own)) first_.push_back(first_.back() + static_cast<int>(count));
+  }
+
+  /// The number of all workers.
+  int count() const noexcept { return first_.back(); }
+  /// The number of a rank's worker 0.
+  int first_of(int rank) const noexcept { return first_[static_cast<std::size_t>(rank)]; }
+  /// The rank of a worker that exists.
+  int rank_of(int worker) const noexcept {
+    return static_cast<int>(std::upper_bound(first_.begin(), first_.end(), worker) - first_.begin()) - 1;
+  }
+
+ private:
+  std::vector<int> first_;
+};
+
+/// Throws plait::error unless 0 <= index < count.
+inline void check_range(const char* what, int index, int count) {
+  if (index < 0 || index >= count) {
+    throw error("plait: " + std::string(what) + " " + std::to_string(index) + " was asked for; there are " +
+                std::to_string(count) + ", from 0 to " + std::to_string(count - 1));
+  }
+}
+
+}  // namespace dist
+}  // namespace PLAIT_DIST
+}  // namespace plait
