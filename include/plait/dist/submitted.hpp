@@ -185,13 +185,13 @@ class imported : public portable {
     return call_with<Callable>(*arguments_);
   }
   void succeed() noexcept {
-    home_.reply(to_, this->callable->name(), [](wire::writer&) {});
+    home_.reply(to_, *this->callable, [](wire::writer&) {});
   }
   template <class V>
   void succeed(V&& v) noexcept {
-    home_.reply(to_, "", [&v](wire::writer& out) { wire::encode<result>(out, v); });
+    home_.reply(to_, *this->callable, [&v](wire::writer& out) { wire::encode<result>(out, v); });
   }
-  void fail(const std::exception_ptr& e) noexcept { home_.reply_failure(to_, e, this->callable->name()); }
+  void fail(const std::exception_ptr& e) noexcept { home_.reply_failure(to_, e, *this->callable); }
 
   virtual std::coroutine_handle<> conclude(sched::worker*) noexcept {
     auto* own = this->self.children;

@@ -26,8 +26,6 @@ class outside {
   virtual void listen(std::uint64_t ticket, std::chrono::steady_clock::time_point until) noexcept = 0;
   /// Ends listen. Any thread.
   virtual void wake() noexcept = 0;
-  /// A submitted task was queued that other ranks could take. Called by the worker that queued it.
-  virtual void offered(worker& w) noexcept = 0;
 };
 
 }  // namespace plait::sched

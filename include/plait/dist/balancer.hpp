@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/dist/link.hpp>
+#include <plait/dist/portable.hpp>
+#include <plait/dist/stealable.hpp>
+#include <plait/dist/thief.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+namespace plait {
+inline namespace PLAIT_DIST {
+namespace dist {
+
+/// Stealing between ranks: asks for tasks when this rank is idle, and gives tasks to those who ask. All but `on`, `set` and
+/// `someone_waits` by the holder of the transport.
+class balancer {
+ public:
+  /// ship(task, rank): packs a task and sends it; throws if it can't be packed.
+  balancer(link& l, stealable& tasks, pool& p, bool on, std::function<void(portable*, int)> ship)
+      : link_(l), tasks_(tasks), pool_(p), thief_(l.transport()), ship_(std::move(ship)), on_(on) {}
+
+  bool on() const noexcept { return on_.load(std::memory_order_relaxed); }        // a hint; see set
+  void set(bool on) noexcept { on_.store(on, std::memory_order_relaxed); }  // spread by messages, which order it
+  /// Whether a rank waits at this end of a lifeline. A hint.
+  bool someone_waits() const noexcept { return someone_waits_.load(std::memory_order_relaxed); }
+
+  /// A run begins.
+  void reset() {
+    thief_.reset();
+    note();
+  }
+
+  /// The rank has nothing to do: asks another one if it is time to.
+  void ask(sched::worker& w) {
+    if (!on() || !thief_.wants_to_ask()) return;
+    const auto nothing = [](wire::writer&) {};
+    const int victim = thief_.next_victim([&w] { return w.random(); },
+                                          [&](int rank) { link_.send_held(rank, message::lifeline, nothing); });
+    if (victim >= 0) link_.send_held(victim, message::steal, nothing);
+  }
+
+  void on_steal(int source) {
+    const auto count = on() ? give(source, 0) : 0;
+    link_.send_head(source, message::steal_done, reply_head{static_cast<std::uint32_t>(count), 0});
+  }
+  void on_steal_done(const reply_head& head) noexcept { thief_.answered(head.count); }
+  void on_task(int source) noexcept { thief_.task_came(source); }
+  void on_lifeline(int source) {
+    thief_.add_waiting(source);
+    feed(1);
+  }
+
+  /// Gives to those who wait at this end of a lifeline, but leaves `keep` tasks.
+  void feed(std::uint64_t keep) {
+    while (on() && thief_.anyone_waiting() && tasks_.count() > keep) {
+      const int rank = thief_.take_waiting();
+      if (give(rank, keep) == 0) {
+        thief_.add_waiting(rank);
+        break;
+      }
+    }
+    note();
+  }
+
+ private:
+  static constexpr std::uint64_t most_given = 64;
+
+  /// Sends up to half of what others could take, oldest first, but leaves `keep`. Returns the number.
+  std::uint64_t give(int rank, std::uint64_t keep) {
+    const auto all = tasks_.count();
+    if (all <= keep) return 0;
+    const auto wanted = std::min((all - keep + 1) / 2, most_given);
+    std::uint64_t given = 0;
+    while (given < wanted) {
+      auto* j = tasks_.take_oldest();
+      if (j == nullptr) break;
+      auto* task = static_cast<portable*>(j);
+      if (!task->claim_to_leave()) continue;
+      try {
+        ship_(task, rank);
+        ++given;
+      } catch (...) {  // it can't be packed: it runs here
+        pool_.post(task);
+      }
+    }
+    return given;
+  }
+
+  void note() noexcept { someone_waits_.store(thief_.anyone_waiting(), std::memory_order_relaxed); }  // a hint
+
+  link& link_;
+  stealable& tasks_;
+  pool& pool_;
+  thief thief_;
+  const std::function<void(portable*, int)> ship_;
+  std::atomic<bool> on_;
+  std::atomic<bool> someone_waits_{false};
+};
+
+}  // namespace dist
+}  // namespace PLAIT_DIST
+}  // namespace plait
