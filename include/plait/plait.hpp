@@ -3,6 +3,7 @@
 
 // Tasks on all ranks of a job.
 #include <plait/core.hpp>
+#include <plait/dist/by_value.hpp>
 #include <plait/dist/launch.hpp>
 #include <plait/dist/map.hpp>
 #include <plait/dist/native.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/dist/exit_guard.hpp>
 #include <plait/dist/node.hpp>
 #include <plait/net/loopback.hpp>
 #include <plait/task/spawn.hpp>
@@ -105,6 +106,12 @@ class connection {
   thread_level level_ = thread_level::multiple;
 };
 
+/// A task that makes the task, so that what the making throws ends the run on all ranks.
+template <class T, class F>
+task<T> made_by(F& make) {
+  co_return co_await make();
+}
+
 /// Whether the environment asks for one process without MPI.
 inline bool mpi_is_wanted() { return switch_from_environment("PLAIT_MPI", true); }
 
@@ -172,7 +179,7 @@ class runtime {
     using T = plait::detail::awaited_t<std::invoke_result_t<F>>;
     static_assert(!std::is_reference_v<T>, "plait: run can't give a reference: the others' ranks have no such object");
     if (rank() != 0) return serve<T>();
-    return run_root<T>(make());
+    return run_root<T>(dist::made_by<T>(make));
   }
 
   /// Collective. Each rank executes its own task and gives its result; idle ranks take tasks from busy ones. Returns when all
@@ -180,7 +187,7 @@ class runtime {
   template <class T>
   T run_all(task<T> t) {
     std::optional<future<T>> f;
-    node_->work([&](sched::family& parent, dist::run_context& context) { return start_root(std::move(t), parent, context, f); });
+    work([&](sched::family& parent, dist::run_context& context) { return start_root(std::move(t), parent, context, f); });
     const auto& failure = node_->lowest_failure();
     if (failure.rank >= 0 && failure.rank != rank()) {
       if (auto e = f->exception()) static_cast<void>(e);  // seen: the lowest rank's counts
@@ -237,13 +244,32 @@ class runtime {
     return &p.self;
   }
 
+  template <class Start>
+  void work(Start&& start) {
+    from_run_ = false;
+    node_->work(std::forward<Start>(start));
+    from_run_ = node_->lowest_failure().rank >= 0;
+  }
+
+  template <class Start>
+  void work(Start&& start) {
+    const dist::exit_guard guard(size(), connection_->has_mpi() ? &abort_job : nullptr);
+    node_->work(std::forward<Start>(start));
+  }
+
+  static void abort_job() {
+#if PLAIT_WITH_MPI
+    MPI_Abort(MPI_COMM_WORLD, 1);
+#endif
+  }
+
   template <class T>
   using run_result = std::conditional_t<std::is_void_v<T>, bool, std::optional<std::conditional_t<std::is_void_v<T>, int, T>>>;
 
   template <class T>
   run_result<T> run_root(task<T> t) {
     std::optional<future<T>> f;
-    node_->work([&](sched::family& parent, dist::run_context& context) { return start_root(std::move(t), parent, context, f); });
+    work([&](sched::family& parent, dist::run_context& context) { return start_root(std::move(t), parent, context, f); });
     if constexpr (std::is_void_v<T>) {
       f->get();
       return true;
@@ -254,24 +280,24 @@ class runtime {
 
   template <class T>
   run_result<T> serve() {
-    node_->work([](sched::family&, dist::run_context&) -> const sched::unit* { return nullptr; });
+    work([](sched::family&, dist::run_context&) -> const sched::unit* { return nullptr; });
     if (const auto& failure = node_->lowest_failure(); failure.rank >= 0) rethrow(failure, true);
     return {};
   }
 
   [[noreturn]] void rethrow(const dist::termination::failure& failure, bool as_remote) const {
-    from_run_ = true;
+    if (failure.exception.empty()) {
+      throw remote_error(failure.rank, "unknown host", "the root task", "an exception", "there was no memory to say which");
+    }
     wire::reader in(failure.exception);
-    auto e = failure.exception.empty() ? std::make_exception_ptr(error("plait: the root task threw; no memory to say what"))
-                                       : wire::decode_exception(in);
-    if (!as_remote) std::rethrow_exception(e);
     try {
-      std::rethrow_exception(e);
+      std::rethrow_exception(wire::decode_exception(in));
     } catch (const remote_error&) {
       throw;
-    } catch (const std::exception& x) {
-      throw remote_error(failure.rank, std::string(connection_->transport().host_name()), "the root task", type_name(typeid(x)),
-                         x.what());
+    } catch (...) {
+      if (!as_remote) throw;
+      wire::reader again(failure.exception);
+      throw wire::decode_remote_error(again);
     }
   }
 
@@ -291,9 +317,7 @@ class runtime {
                  "plait: rank %d: an exception leaves the scope of a runtime, and the other ranks do not end theirs: they would "
                  "wait for ever, so the job is aborted\n",
                  transport.rank());
-#if PLAIT_WITH_MPI
-    if (connection_->has_mpi()) MPI_Abort(MPI_COMM_WORLD, 1);
-#endif
+    if (connection_->has_mpi()) abort_job();
     std::abort();
   }
 
@@ -301,7 +325,7 @@ class runtime {
   std::unique_ptr<dist::node> node_;
   int exceptions_before_ = 0;
   double abort_after_ = 2;
-  mutable bool from_run_ = false;  ///< the last run threw on all ranks, so all unwind
+  bool from_run_ = false;  ///< the last run threw on all ranks, so all unwind
 };
 
 }  // namespace PLAIT_DIST

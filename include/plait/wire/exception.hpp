@@ -135,6 +135,13 @@ inline std::exception_ptr decode_exception(reader& in) {
   return std::make_exception_ptr(std::move(fallback));
 }
 
+/// The same as a remote_error, whatever its type.
+inline remote_error decode_remote_error(reader& in) {
+  using parts = std::tuple<int, std::string, std::string, std::string, std::string, std::string>;
+  auto [rank, host, task, type, text, key] = decode<parts>(in);
+  return remote_error(rank, std::move(host), std::move(task), std::move(type), std::move(text));
+}
+
 }  // namespace plait::wire
 
 namespace plait {
