@@ -246,15 +246,10 @@ class runtime {
 
   template <class Start>
   void work(Start&& start) {
+    const dist::exit_guard guard(size(), connection_->has_mpi() ? &abort_job : nullptr);
     from_run_ = false;
     node_->work(std::forward<Start>(start));
     from_run_ = node_->lowest_failure().rank >= 0;
-  }
-
-  template <class Start>
-  void work(Start&& start) {
-    const dist::exit_guard guard(size(), connection_->has_mpi() ? &abort_job : nullptr);
-    node_->work(std::forward<Start>(start));
   }
 
   static void abort_job() {
