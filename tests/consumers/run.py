@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""run.py [--compiler COMMAND] [--mpi FLAVOUR|disabled] ROOT: installs plait and builds projects outside of it.
+
+meson: as a subproject. cmake: find_package, all and core alone. make: pkg-config. Each builds a program of two units
+and a shared library on plait's core, and one of two units on all of plait, and runs both.
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class failure(Exception):
+    pass
+
+
+def run(*command, cwd, env):
+    done = subprocess.run(list(map(str, command)), cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace")
+    if done.returncode != 0:
+        raise failure(" ".join(map(str, command)) + f": exit status {done.returncode}\n" + done.stdout[-6000:])
+    return done.stdout
+
+
+class outside:
+    """A copy of a consumer, an environment that knows the installed plait, and nothing of the checkout."""
+
+    def __init__(self, kind, work, root, prefix, compiler, mpi):
+        self.root, self.mpi = root, mpi
+        self.directory = work / kind
+        shutil.copytree(HERE / kind.split("-")[0], self.directory)
+        shutil.copytree(HERE / "src", self.directory / "src")
+        self.prefix = prefix
+        self.env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "DESTDIR", "CXXFLAGS", "LDFLAGS")}
+        self.env.update(CXX=compiler, PKG_CONFIG_PATH=f"{prefix}/share/pkgconfig:" + os.environ.get("PKG_CONFIG_PATH", ""),
+                        OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+    def call(self, *command):
+        return run(*command, cwd=self.directory, env=self.env)
+
+    def run_programs(self, where, names=("core_program", "plait_program")):
+        for name in names:
+            self.call(self.directory / where / name)
+            if name == "plait_program" and self.mpi != "disabled":
+                run(self.directory / where / name, cwd=self.directory, env=dict(self.env, PLAIT_MPI="0"))
+
+
+def with_meson(project):
+    subproject = project.directory / "subprojects" / "plait"
+    subproject.mkdir(parents=True)
+    for name in ("meson.build", "meson_options.txt", "include", "cmake", "subprojects"):
+        (subproject / name).symlink_to(project.root / name)
+    flavour = [f"-Dplait:mpi={project.mpi}"] if project.mpi == "disabled" else [f"-Dplait:mpi_flavour={project.mpi}"]
+    project.call("meson", "setup", "build", "--force-fallback-for=plait,plait-core", *flavour)
+    project.call("ninja", "-C", "build", "-j1")
+    project.run_programs("build")
+
+
+def with_cmake(project, *options, names=("core_program", "plait_program")):
+    if project.mpi == "mpich":
+        options += ("-DMPI_CXX_COMPILER=" + (shutil.which("mpicxx.mpich") or "mpicxx"),)
+    project.call("cmake", "-S", ".", "-B", "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={project.prefix}", *options)
+    project.call("cmake", "--build", "build")
+    project.run_programs("build", names)
+
+
+def with_cmake_core(project):
+    with_cmake(project, "-DONLY_CORE=ON", names=("core_program",))
+
+
+def with_make(project):
+    project.call("make", f"CXX={project.env['CXX']}")
+    project.run_programs(".")
+
+
+def check_tree(root, prefix):
+    ours = {p.relative_to(root / "include") for p in (root / "include").rglob("*.hpp")}
+    theirs = {p.relative_to(prefix / "include") for p in (prefix / "include").rglob("*.hpp")}
+    if ours != theirs:
+        raise failure(f"installed headers differ: {sorted(map(str, ours ^ theirs))}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("root", type=pathlib.Path)
+    parser.add_argument("--compiler", default="c++")
+    parser.add_argument("--mpi", default="auto")
+    options = parser.parse_args()
+    root = options.root.resolve()
+    if not (root / "include/plait/core.hpp").is_file() or not (root / "include/plait/plait.hpp").is_file():
+        print("no core.hpp or plait.hpp: nothing to consume")
+        return 77
+    passed, failed = 0, 0
+    with tempfile.TemporaryDirectory(prefix="plait-consumers-") as folder:
+        work = pathlib.Path(folder)
+        prefix = work / "prefix"
+        env = dict(os.environ, CXX=options.compiler)
+        env.pop("DESTDIR", None)
+        mpi = ["-Dmpi=disabled"] if options.mpi == "disabled" else [f"-Dmpi_flavour={options.mpi}", "-Dmpi=enabled"]
+        run("meson", "setup", work / "build", root, f"--prefix={prefix}", "-Dtests=false", "-Dexamples=false", *mpi,
+            cwd=work, env=env)
+        run("meson", "install", "-C", work / "build", cwd=work, env=env)
+        kinds = {"meson": with_meson, "cmake": with_cmake, "cmake-core": with_cmake_core, "make": with_make}
+        checks = {"install": lambda: check_tree(root, prefix)}
+        for kind, build in kinds.items():
+            if not shutil.which(kind.split("-")[0]):
+                print(f"{kind}: left out, there is no {kind.split('-')[0]} here")
+                continue
+            checks[kind] = lambda kind=kind, build=build: build(
+                outside(kind, work, root, prefix, options.compiler, options.mpi))
+        for name, check in checks.items():
+            try:
+                check()
+                passed += 1
+            except failure as wrong:
+                failed += 1
+                print(f"{name}: {wrong}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())

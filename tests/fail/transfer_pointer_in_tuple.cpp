@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect-error: plait: a raw pointer cannot travel to another rank
+#include <plait/wire/codec.hpp>
+
+int main() { plait::check_transferable<std::tuple<int, std::string, int*>>(); }
