@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <deque>
 #include <optional>
 #include <string>
@@ -138,12 +138,13 @@ TEST_CASE("ten thousand entries are numbered quickly") {
   }
   std::deque<wire::registry_entry> entries;
   for (const auto& key : keys) entries.emplace_back(key.c_str(), nullptr);
-  auto best = std::chrono::nanoseconds::max();
-  for (int i = 0; i < 3; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    CHECK(wire::registry_ids::snapshot().size() >= 10'000);
-    best = std::min(best, std::chrono::nanoseconds(std::chrono::steady_clock::now() - start));
+  double best = 1e9;  // milliseconds of processor time
+  for (int i = 0; i < 5; ++i) {
+    const auto start = std::clock();
+    const auto ids = wire::registry_ids::snapshot();
+    best = std::min(best, 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+    CHECK(ids.size() >= 10'000);
   }
-  MESSAGE("10,000 entries: " << std::chrono::duration<double, std::milli>(best).count() << " ms");
-  CHECK(best < std::chrono::seconds(1));  // 10 ms when optimised; sanitizers and loaded machines take longer
+  MESSAGE("10,000 entries: " << best << " ms");
+  CHECK(best < 1000);  // 10 when optimised; sanitizers take longer
 }

@@ -3,13 +3,11 @@
 
 #include <plait/base/thread_slot.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <new>
 #include <utility>
-#include <vector>
 
 // Memory for coroutine frames and submitted tasks: free lists by size class, one set a thread, and a global depot through
 // which lists travel in batches when frames are made in one thread and die in another. Nothing is given back to the system.
@@ -41,18 +39,19 @@ class frame_depot {
   /// A list of frames of the class that is not empty, cut from a fresh slab if none waits.
   frame_list take(std::size_t size_class) {
     const std::lock_guard lock(mutex_);
-    auto& waiting = lists_[size_class];
-    if (!waiting.empty()) {
-      const auto list = waiting.back();
-      waiting.pop_back();
-      return list;
-    }
-    return carve(size_class);
+    auto* waiting = lists_[size_class];
+    if (waiting == nullptr) return carve(size_class);
+    lists_[size_class] = waiting->below;
+    const auto count = waiting->count;
+    auto* next = waiting->next;
+    return {::new (waiting) free_frame{next}, count};
   }
 
-  void give(std::size_t size_class, frame_list list) {
+  /// list: not empty.
+  void give(std::size_t size_class, frame_list list) noexcept {
     const std::lock_guard lock(mutex_);
-    lists_[size_class].push_back(list);
+    auto* next = list.head->next;
+    lists_[size_class] = ::new (list.head) waiting_list{{next}, lists_[size_class], list.count};
   }
 
   /// Bytes taken from the system so far.
@@ -62,19 +61,30 @@ class frame_depot {
   }
 
  private:
+  /// The first frame of a list that waits here also says which list waits below it.
+  struct waiting_list : free_frame {
+    waiting_list* below;
+    std::uint32_t count;
+  };
+  static_assert(sizeof(waiting_list) <= frame_grain);
+
+  struct slab {
+    slab* before;
+  };
+
   frame_list carve(std::size_t size_class) {
     const std::size_t size = size_class * frame_grain;
-    auto* slab = static_cast<std::byte*>(::operator new(size * frame_batch));
-    slabs_.push_back(slab);  // keeps the slab reachable for leak checkers
-    slabs_bytes_ += size * frame_batch;
+    auto* memory = static_cast<std::byte*>(::operator new(frame_grain + size * frame_batch));
+    slabs_ = ::new (memory) slab{slabs_};  // keeps it reachable for leak checkers
+    slabs_bytes_ += frame_grain + size * frame_batch;
     free_frame* list = nullptr;
-    for (std::size_t i = frame_batch; i-- > 0;) list = ::new (slab + i * size) free_frame{list};
+    for (std::size_t i = frame_batch; i-- > 0;) list = ::new (memory + frame_grain + i * size) free_frame{list};
     return {list, frame_batch};
   }
 
   std::mutex mutex_;
-  std::array<std::vector<frame_list>, frame_classes> lists_;
-  std::vector<std::byte*> slabs_;
+  waiting_list* lists_[frame_classes]{};
+  slab* slabs_ = nullptr;
   std::size_t slabs_bytes_ = 0;
 };
 
@@ -120,7 +130,7 @@ class frame_cache {
     }
   }
 
-  std::array<frame_list, frame_classes> lists_{};
+  frame_list lists_[frame_classes]{};
 };
 
 /// Gives the lists back when the thread ends. Frames that are freed later, by destructors of other thread_local objects,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/clock.hpp>
 #include <plait/base/config.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <climits>
 #include <cstdint>
 
@@ -14,7 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 #else
-#include <algorithm>
 #include <thread>
 #endif
 
@@ -57,8 +56,8 @@ inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t exp
   const auto start = std::chrono::steady_clock::now();
   std::chrono::nanoseconds pause = std::chrono::microseconds(20);
   while (word.load() == expected && std::chrono::steady_clock::now() - start < at_most) {
-    std::this_thread::sleep_for(std::min(pause, at_most));
-    pause = std::min<std::chrono::nanoseconds>(2 * pause, std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(pause < at_most ? pause : at_most);
+    if (pause < std::chrono::milliseconds(1)) pause *= 2;
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <plait/base/config.hpp>
 
+#include <sched.h>
+
 namespace plait::base {
 
 /// Tells the processor that a loop is waiting for another one.
@@ -13,5 +15,8 @@ PLAIT_ALWAYS_INLINE void pause() noexcept {
   asm volatile("yield");
 #endif
 }
+
+/// Lets another thread have the processor, if one wants it.
+inline void give_way() noexcept { ::sched_yield(); }
 
 }  // namespace plait::base

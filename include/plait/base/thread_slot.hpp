@@ -44,6 +44,12 @@ PLAIT_NOINLINE inline void* thread_frames() noexcept {
 
 #endif
 
+/// A value that no other living thread has. Not for coroutine bodies to keep.
+PLAIT_NOINLINE inline const void* thread_identity() noexcept {
+  asm volatile("");  // as above
+  return &plait_thread_worker;
+}
+
 PLAIT_NOINLINE inline void set_thread_worker(void* worker) noexcept { plait_thread_worker = worker; }
 PLAIT_NOINLINE inline void set_thread_frames(void* frames) noexcept { plait_thread_frames = frames; }
 

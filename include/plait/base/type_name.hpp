@@ -6,7 +6,6 @@
 #include <cxxabi.h>
 
 #include <cstdlib>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <typeinfo>
@@ -16,10 +15,13 @@ namespace plait {
 /// The readable form of a mangled name (as type_info::name() gives it). A text that is no mangled name comes back
 /// unchanged.
 inline std::string demangle(const char* mangled) {
+  struct holder {
+    char* text;
+    ~holder() { std::free(text); }
+  };
   int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(mangled, nullptr, nullptr, &status),
-                                                        &std::free);
-  return status == 0 && readable ? std::string(readable.get()) : std::string(mangled);
+  const holder readable{abi::__cxa_demangle(mangled, nullptr, nullptr, &status)};
+  return status == 0 && readable.text != nullptr ? readable.text : mangled;
 }
 
 /// The readable name of a type, "std::vector<int, std::allocator<int> >".

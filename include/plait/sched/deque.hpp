@@ -6,12 +6,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <vector>
+#include <new>
 
 namespace plait::sched {
 
 struct job;
+
+/// Which jobs a thief wants. `fresh`: no continuation of a task that has forked another.
+enum class jobs : bool { all, fresh };
 
 /// A work-stealing deque of jobs: its owner pushes and pops at the bottom, any thread steals at the top.
 /// Chase and Lev, "Dynamic Circular Work-Stealing Deque", SPAA 2005. It grows and never shrinks; outgrown rings are kept
@@ -20,6 +22,8 @@ struct job;
 /// pop publishes bottom by a seq_cst exchange and then reads top; steal reads top and then bottom, all seq_cst. In the single
 /// total order of these operations one of the two sees the other, so the last job is not taken twice: where both see it,
 /// they compete for top by compare-exchange. There is no standalone fence (ThreadSanitizer does not model them).
+///
+/// A cell is the job's address; its lowest bit marks a continuation, so that a thief can tell before the job is its own.
 class deque {
  public:
   /// capacity: of the first ring, a power of two.
@@ -29,54 +33,46 @@ class deque {
   }
   deque(const deque&) = delete;
   deque& operator=(const deque&) = delete;
+  ~deque() {
+    while (rings_ != nullptr) {
+      auto* outgrown = rings_;
+      rings_ = outgrown->before;
+      ::operator delete(outgrown);
+    }
+  }
 
   /// Owner only. Throws std::bad_alloc where it must grow and cannot; the job is then not in the deque.
-  PLAIT_ALWAYS_INLINE void push(job* j) {
-    const auto b = bottom_.load(std::memory_order_relaxed);  // only the owner writes it
-    if (b - top_seen_ > mask_) [[unlikely]]
-      make_room(b);
-    slot(b).store(j, std::memory_order_relaxed);      // ordered by the release of bottom below
-    bottom_.store(b + 1, std::memory_order_release);  // partner: steal's load of bottom
-  }
+  PLAIT_ALWAYS_INLINE void push(job* j) { put(reinterpret_cast<std::uintptr_t>(j)); }
+  /// The same for the continuation of a task.
+  PLAIT_ALWAYS_INLINE void push_continuation(job* j) { put(reinterpret_cast<std::uintptr_t>(j) | continuation); }
 
   /// Owner only: the newest job, or null.
-  job* pop() noexcept {
-    const auto b = bottom_.load(std::memory_order_relaxed) - 1;  // only the owner writes it
-    bottom_.exchange(b, std::memory_order_seq_cst);
-    auto t = top_.load(std::memory_order_seq_cst);
-    if (t < b) [[likely]]
-      return slot(b).load(std::memory_order_relaxed);  // written by this thread
-    job* taken = nullptr;
-    if (t == b) {
-      taken = slot(b).load(std::memory_order_relaxed);  // written by this thread
-      // relaxed on failure: the thief that won has everything, nothing of it is read here
-      if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst, std::memory_order_relaxed)) taken = nullptr;
-    }
-    bottom_.store(b + 1, std::memory_order_relaxed);  // publishes no new job
-    return taken;
-  }
+  job* pop() noexcept { return job_in(take_newest()); }
 
-  /// Owner only: takes the newest job if it is this very one, and says whether it did.
+  /// Owner only: takes the newest job if it is this very continuation, and says whether it did.
   PLAIT_ALWAYS_INLINE bool pop_if(job* mine) noexcept {
-    const auto b = bottom_.load(std::memory_order_relaxed) - 1;          // only the owner writes it
-    if (slot(b).load(std::memory_order_relaxed) != mine) return false;   // written by this thread
-    return pop() == mine;
+    const auto b = bottom_.load(std::memory_order_relaxed) - 1;  // only the owner writes it
+    const auto expected = reinterpret_cast<std::uintptr_t>(mine) | continuation;
+    if (slot(b).load(std::memory_order_relaxed) != expected) return false;  // written by this thread
+    return take_newest() == expected;
   }
 
-  /// Any thread: the oldest job, or null if there is none or another took it first.
-  job* steal() noexcept {
+  /// Any thread: the oldest job, or null if there is none, it is not wanted, or another took it first.
+  job* steal(jobs wanted = jobs::all) noexcept {
     auto t = top_.load(std::memory_order_seq_cst);
     const auto b = bottom_.load(std::memory_order_seq_cst);
     if (t >= b) return nullptr;
-    auto* r = ring_.load(std::memory_order_acquire);  // partner: publish; an older ring holds the same job at t
-    auto* found = r->cells[static_cast<std::size_t>(t & r->mask)].load(std::memory_order_relaxed);  // ordered by the load of bottom, checked below
+    const auto found = oldest(t);
+    if (wanted == jobs::fresh && (found & continuation) != 0) return nullptr;
     // relaxed on failure: what was read is dropped
-    return top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst, std::memory_order_relaxed) ? found : nullptr;
+    return top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst, std::memory_order_relaxed) ? job_in(found) : nullptr;
   }
 
   /// Any thread: whether a thief would have found something. A hint, stale at once.
-  bool looks_empty() const noexcept {
-    return top_.load(std::memory_order_seq_cst) >= bottom_.load(std::memory_order_seq_cst);
+  bool offers(jobs wanted = jobs::all) const noexcept {
+    const auto t = top_.load(std::memory_order_seq_cst);
+    if (t >= bottom_.load(std::memory_order_seq_cst)) return false;
+    return wanted == jobs::all || (oldest(t) & continuation) == 0;
   }
   /// How many jobs it holds. Exact for the owner when nobody steals.
   std::int64_t size() const noexcept {
@@ -84,50 +80,86 @@ class deque {
   }
   /// Owner only: where the bottom is. Jobs at or above it were pushed later.
   std::int64_t mark() const noexcept { return bottom_.load(std::memory_order_relaxed); }  // only the owner writes it
+  /// Owner only: whether the newest job, if there is one, is a continuation.
+  bool newest_is_continuation() const noexcept {
+    return (own_cells_[(mark() - 1) & mask_].load(std::memory_order_relaxed) & continuation) != 0;  // written by this thread
+  }
 
  private:
-  using cell = std::atomic<job*>;
+  using cell = std::atomic<std::uintptr_t>;
+  static constexpr std::uintptr_t continuation = 1;
 
-  cell& slot(std::int64_t i) noexcept { return own_ring_[i & mask_]; }
-
+  /// The head of a ring; its cells follow in memory.
   struct ring {
+    ring* before;
     std::int64_t mask;
-    std::unique_ptr<cell[]> cells;
+    cell* cells() noexcept { return reinterpret_cast<cell*>(this + 1); }
   };
 
-  void install(std::size_t capacity) {
-    rings_.push_back(std::make_unique<ring>());
-    try {
-      rings_.back()->cells = std::make_unique<cell[]>(capacity);
-    } catch (...) {
-      rings_.pop_back();
-      throw;
+  static job* job_in(std::uintptr_t value) noexcept { return reinterpret_cast<job*>(value & ~continuation); }
+
+  cell& slot(std::int64_t i) noexcept { return own_cells_[i & mask_]; }
+
+  PLAIT_ALWAYS_INLINE void put(std::uintptr_t value) {
+    const auto b = bottom_.load(std::memory_order_relaxed);  // only the owner writes it
+    if (b - top_seen_ > mask_) [[unlikely]]
+      make_room(b);
+    slot(b).store(value, std::memory_order_relaxed);  // ordered by the release of bottom below
+    bottom_.store(b + 1, std::memory_order_release);  // partner: steal's load of bottom
+  }
+
+  PLAIT_ALWAYS_INLINE std::uintptr_t take_newest() noexcept {
+    const auto b = bottom_.load(std::memory_order_relaxed) - 1;  // only the owner writes it
+    bottom_.exchange(b, std::memory_order_seq_cst);
+    auto t = top_.load(std::memory_order_seq_cst);
+    if (t < b) [[likely]]
+      return slot(b).load(std::memory_order_relaxed);  // written by this thread
+    std::uintptr_t taken = 0;
+    if (t == b) {
+      taken = slot(b).load(std::memory_order_relaxed);  // written by this thread
+      // relaxed on failure: the thief that won has everything, nothing of it is read here
+      if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst, std::memory_order_relaxed)) taken = 0;
     }
-    mask_ = rings_.back()->mask = static_cast<std::int64_t>(capacity) - 1;
-    own_ring_ = rings_.back()->cells.get();
+    bottom_.store(b + 1, std::memory_order_relaxed);  // publishes no new job
+    return taken;
+  }
+
+  /// What lies at t, which is the top; ordered by the loads of top and bottom before, and checked by who takes it.
+  std::uintptr_t oldest(std::int64_t t) const noexcept {
+    auto* r = ring_.load(std::memory_order_acquire);  // partner: publish; an older ring holds the same job at t
+    return r->cells()[t & r->mask].load(std::memory_order_relaxed);
+  }
+
+  void install(std::size_t capacity) {
+    auto* fresh = ::new (::operator new(sizeof(ring) + capacity * sizeof(cell)))
+        ring{rings_, static_cast<std::int64_t>(capacity) - 1};
+    for (std::size_t i = 0; i < capacity; ++i) ::new (fresh->cells() + i) cell(0);
+    rings_ = fresh;
+    mask_ = fresh->mask;
+    own_cells_ = fresh->cells();
   }
 
   PLAIT_NOINLINE void make_room(std::int64_t b) {
     top_seen_ = top_.load(std::memory_order_acquire);  // partner: the exchanges of thieves; what they took may be overwritten
     if (b - top_seen_ <= mask_) return;
-    auto* old_ring = own_ring_;
+    auto* old_cells = own_cells_;
     const auto old_mask = mask_;
     install(2 * (static_cast<std::size_t>(mask_) + 1));
     for (auto i = top_seen_; i < b; ++i) {
-      slot(i).store(old_ring[i & old_mask].load(std::memory_order_relaxed), std::memory_order_relaxed);  // see publish
+      slot(i).store(old_cells[i & old_mask].load(std::memory_order_relaxed), std::memory_order_relaxed);  // see publish
     }
     publish();
   }
 
-  void publish() noexcept { ring_.store(rings_.back().get(), std::memory_order_release); }  // partner: steal's load of ring_
+  void publish() noexcept { ring_.store(rings_, std::memory_order_release); }  // partner: oldest
 
   alignas(64) std::atomic<std::int64_t> top_{0};
   alignas(64) std::atomic<std::int64_t> bottom_{0};
-  cell* own_ring_ = nullptr;
+  cell* own_cells_ = nullptr;
   std::int64_t mask_ = 0;
   std::int64_t top_seen_ = 0;  // top never goes back, so this is a lower bound
   std::atomic<ring*> ring_{nullptr};
-  std::vector<std::unique_ptr<ring>> rings_;
+  ring* rings_ = nullptr;  // the newest, which names those before it
 };
 
 }  // namespace plait::sched

@@ -24,12 +24,14 @@ struct job {
 /// One party that waits for a task to end. It lies where the waiting happens: in an awaiter, so in the frame of the
 /// suspended coroutine, or on the stack of a blocked thread.
 struct waiter : job {
+  waiter() noexcept {}  // filled in where it is used: most awaiters never wait
+
   /// Null: resume `handle`. Otherwise called once in place of that, by the thread that completes; gives the waiter to
   /// resume, or null. Must be the last use of this waiter unless it returns it.
-  waiter* (*notify)(waiter*) noexcept = nullptr;
+  waiter* (*notify)(waiter*) noexcept;
   std::coroutine_handle<> handle;
-  unit* resumes_as = nullptr;  ///< the unit that the coroutine belongs to
-  pool* home = nullptr;        ///< where it resumes
+  unit* resumes_as;  ///< the unit that the coroutine belongs to
+  pool* home;        ///< where it resumes
 };
 
 }  // namespace plait::sched

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/clock.hpp>
 #include <plait/base/heavy_barrier.hpp>
 #include <plait/base/thread_signal.hpp>
 
-#include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <mutex>
-#include <vector>
 
 namespace plait::sched {
 
@@ -18,45 +16,73 @@ namespace plait::sched {
 /// The race to win: a worker pushes a job and sees nobody asleep, while another looks at all queues, sees nothing and goes
 /// to sleep. The one that goes to sleep counts itself first and looks again after `heavy_barrier`, which makes every push
 /// whose load came before the barrier visible to it, and every later load see the count. Without membarrier(2) pushes
-/// pay for the order themselves (`needs_fence`).
+/// pay for the order themselves.
+///
+/// Workers that only help, inside a blocking wait, do not take everything (see worker.hpp), so they are counted apart: what
+/// they can't take must wake a free worker.
 class parking_lot {
  public:
+  enum class role : bool { free, helper };
+
   /// One worker's bed. `rouse`, where it is set, is called after the signal: the worker sleeps somewhere else then, where
   /// it also hears messages. The worker writes it only while it is up.
   struct bed {
     base::thread_signal signal;
     void (*rouse)(void*) = nullptr;
     void* rouse_argument = nullptr;
+
+   private:
+    friend parking_lot;
+    bed* before = nullptr;
+    bed* after = nullptr;
+    role kind = role::free;
+    bool in_use = false;
   };
 
-  parking_lot() : needs_fence_(!base::register_heavy_barrier()) {}
+  parking_lot() {
+    if (!base::register_heavy_barrier()) counts_.store(fence_needed, std::memory_order_relaxed);  // nobody else has it yet
+  }
 
-  /// After a push: wakes one worker if some sleep and none searches.
+  /// After a push that any worker can take: wakes one if some sleep and none searches.
   PLAIT_ALWAYS_INLINE void notify() noexcept {
-    // relaxed: see the race above
-    const auto now = needs_fence_ ? counts_.fetch_add(0, std::memory_order_seq_cst)
-                                  : counts_.load(std::memory_order_relaxed);
-    if (asleep(now) != 0 && searching(now) == 0) [[unlikely]]
-      wake_one();
+    const auto now = counts_.load(std::memory_order_relaxed);  // see the race above
+    if (now >= one_asleep && (now & anyone_searching) == 0) [[unlikely]]
+      wake_one(role::helper);
+  }
+  /// After a push that only free workers can take.
+  PLAIT_ALWAYS_INLINE void notify_free() noexcept {
+    const auto now = counts_.load(std::memory_order_relaxed);  // see the race above
+    if (now >= one_free_asleep && (now & free_searching) == 0) [[unlikely]]
+      wake_one(role::free);
   }
 
-  void begin_search() noexcept { counts_.fetch_add(one_searching, std::memory_order_seq_cst); }
-  /// Ends a search; true if it was the last one, and then a worker that found a job should call notify.
-  bool end_search() noexcept {
-    return searching(counts_.fetch_sub(one_searching, std::memory_order_seq_cst)) == 1;
+  void begin_search(role r) noexcept { counts_.fetch_add(searching(r), std::memory_order_seq_cst); }
+  /// Ends a search. True if nobody searches any more while others sleep: what was pushed meanwhile woke nobody.
+  bool end_search(role r) noexcept {
+    const auto now = counts_.fetch_sub(searching(r), std::memory_order_seq_cst) - searching(r);
+    return (now & ~fence_needed) >= one_asleep && ((now & anyone_searching) == 0 || (now & free_searching) == 0);
   }
-  bool anyone_asleep() const noexcept { return asleep(counts_.load(std::memory_order_seq_cst)) != 0; }
+  /// Before a look at the queues after end_search: makes all pushes visible that saw this worker searching.
+  void see_pushes() noexcept {
+    if (!needs_fence()) base::heavy_barrier();
+  }
+  /// How many sleep.
+  std::uint64_t asleep() const noexcept {
+    const auto now = counts_.load(std::memory_order_seq_cst);
+    return (now / asleep(role::helper) & field) + (now / asleep(role::free) & (field / 2));
+  }
 
   /// Called by a searching worker, which counts as asleep afterwards and must then look at all queues once more, and either
   /// sleep and `rise`, or only `rise`. `first_to_wake` false: it is woken after all others.
-  void lie_down(bed& b, bool first_to_wake) {
+  void lie_down(bed& b, role r, bool first_to_wake) noexcept {
     b.signal.reset();
     {
       const std::lock_guard lock(mutex_);
-      beds_.insert(first_to_wake ? beds_.end() : beds_.begin(), &b);
-      counts_.fetch_add(one_asleep - one_searching, std::memory_order_seq_cst);
+      b.kind = r;
+      insert(b, first_to_wake && r == role::free);
+      counts_.fetch_add(asleep(r) - searching(r), std::memory_order_seq_cst);
     }
-    if (!needs_fence_) base::heavy_barrier();
+    see_pushes();
   }
 
   /// Sleeps until it is woken or the time has come (max: no limit).
@@ -66,7 +92,7 @@ class parking_lot {
   }
 
   /// Back from lie_down: the worker searches again. Whoever woke it is done with the bed by then.
-  void rise(bed& b) {
+  void rise(bed& b) noexcept {
     const std::lock_guard lock(mutex_);
     take(b);
   }
@@ -79,44 +105,66 @@ class parking_lot {
 
   void wake_all() noexcept {
     const std::lock_guard lock(mutex_);
-    while (!beds_.empty()) signal(take_last());
+    while (last_ != nullptr) {
+      auto& b = *last_;
+      take(b);
+      signal(b);
+    }
   }
 
  private:
-  static constexpr std::uint64_t one_searching = 1;
+  // Four counts of 16 bits. Without membarrier(2) the highest bit sends every push the slow way, which has the order that
+  // the barrier gives otherwise.
+  static constexpr std::uint64_t field = 0xffff;
+  static constexpr std::uint64_t searching(role r) noexcept { return std::uint64_t{1} << (r == role::helper ? 16 : 0); }
+  static constexpr std::uint64_t asleep(role r) noexcept { return std::uint64_t{1} << (r == role::helper ? 32 : 48); }
+  static constexpr std::uint64_t free_searching = field;
+  static constexpr std::uint64_t anyone_searching = field | field << 16;
   static constexpr std::uint64_t one_asleep = std::uint64_t{1} << 32;
-  static std::uint64_t asleep(std::uint64_t counts) noexcept { return counts >> 32; }
-  static std::uint64_t searching(std::uint64_t counts) noexcept { return counts & 0xffffffffu; }
+  static constexpr std::uint64_t one_free_asleep = std::uint64_t{1} << 48;
+  static constexpr std::uint64_t fence_needed = std::uint64_t{1} << 63;
 
-  PLAIT_NOINLINE void wake_one() noexcept {
+  bool needs_fence() const noexcept { return (counts_.load(std::memory_order_relaxed) & fence_needed) != 0; }  // constant
+
+  /// least: role::free wakes only a free worker, role::helper a free one if there is one, else a helper.
+  PLAIT_NOINLINE void wake_one(role least) noexcept {
+    if (needs_fence() && (counts_.fetch_add(0, std::memory_order_seq_cst) & ~fence_needed) < one_asleep) return;
     const std::lock_guard lock(mutex_);
-    if (beds_.empty() || searching(counts_.load(std::memory_order_seq_cst)) != 0) return;
-    signal(take_last());
+    const auto now = counts_.load(std::memory_order_seq_cst);
+    if ((now & (least == role::free ? free_searching : anyone_searching)) != 0) return;
+    auto* b = last_;
+    while (b != nullptr && b->kind != role::free) b = b->before;
+    if (b == nullptr && least == role::helper) b = last_;
+    if (b == nullptr) return;
+    take(*b);
+    signal(*b);
   }
 
   // All below hold the lock, signalling too: else a worker could go on, and its pool end, while its waker is still at work.
-  bool take(bed& b) noexcept {
-    const auto found = std::find(beds_.begin(), beds_.end(), &b);
-    if (found == beds_.end()) return false;
-    beds_.erase(found);
-    counts_.fetch_sub(one_asleep - one_searching, std::memory_order_seq_cst);
-    return true;
+  void insert(bed& b, bool at_end) noexcept {
+    b.before = at_end ? last_ : nullptr;
+    b.after = at_end ? nullptr : first_;
+    (b.before != nullptr ? b.before->after : first_) = &b;
+    (b.after != nullptr ? b.after->before : last_) = &b;
+    b.in_use = true;
   }
-  bed& take_last() noexcept {
-    auto& b = *beds_.back();
-    beds_.pop_back();
-    counts_.fetch_sub(one_asleep - one_searching, std::memory_order_seq_cst);
-    return b;
+  bool take(bed& b) noexcept {
+    if (!b.in_use) return false;
+    (b.before != nullptr ? b.before->after : first_) = b.after;
+    (b.after != nullptr ? b.after->before : last_) = b.before;
+    b.in_use = false;
+    counts_.fetch_sub(asleep(b.kind) - searching(b.kind), std::memory_order_seq_cst);
+    return true;
   }
   static void signal(bed& b) noexcept {
     b.signal.set();
     if (b.rouse != nullptr) b.rouse(b.rouse_argument);
   }
 
-  const bool needs_fence_;
   alignas(64) std::atomic<std::uint64_t> counts_{0};
   alignas(64) std::mutex mutex_;
-  std::vector<bed*> beds_;
+  bed* first_ = nullptr;
+  bed* last_ = nullptr;
 };
 
 }  // namespace plait::sched

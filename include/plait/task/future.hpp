@@ -26,16 +26,26 @@ result_cell<T>& cell_of(const future<T>& f);
 template <class T>
 void drop(result_cell<T>& cell) noexcept {
   if (cell.kind != origin::fork) return cell.drop_owner();
-  wait_in_destructor(cell);
+  if (!cell.done()) wait_in_destructor(cell);
   frame_of(cell).destroy();
 }
 
-/// Ends the hold when the scope that took the result ends.
+/// Ends the hold on a done cell when the scope that took the result ends.
 template <class T>
 struct drop_guard {
   result_cell<T>* cell;
-  ~drop_guard() { drop(*cell); }
+  ~drop_guard() {
+    if (cell->kind == origin::fork) {
+      frame_of(*cell).destroy();
+    } else {
+      cell->drop_owner();
+    }
+  }
 };
+
+[[noreturn]] PLAIT_NOINLINE inline void refuse_empty_future() {
+  throw error("plait: a future was used that refers to no task: it was moved from, or its result was taken");
+}
 
 template <class T>
 class future_awaiter {
@@ -49,7 +59,7 @@ class future_awaiter {
     return add_waiter(*cell_, &waiter_);
   }
 
-  T await_resume() const {
+  PLAIT_ALWAYS_INLINE T await_resume() const {
     const drop_guard<T> guard{cell_};
     return cell_->take();
   }
@@ -154,9 +164,8 @@ class [[nodiscard("a dropped future detaches its task, or waits for it if it was
   explicit future(detail::result_cell<T>* cell) noexcept : cell_(cell) {}
 
   detail::result_cell<T>& cell() const {
-    if (cell_ == nullptr) {
-      throw error("plait: a future was used that refers to no task: it was moved from, or its result was taken");
-    }
+    if (cell_ == nullptr) [[unlikely]]
+      detail::refuse_empty_future();
     return *cell_;
   }
   detail::result_cell<T>* release() {

@@ -168,6 +168,10 @@ struct task_promise<void> : promise_base<void> {
 template <class T>
 using task_handle = std::coroutine_handle<task_promise<T>>;
 
+[[noreturn]] PLAIT_NOINLINE inline void refuse_empty_task() {
+  throw error("plait: a task was started that holds no coroutine: it was moved from, or started before; a task runs once");
+}
+
 /// Ends a frame when the scope that took its result ends.
 template <class T>
 struct frame_guard {

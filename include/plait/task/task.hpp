@@ -53,9 +53,8 @@ class [[nodiscard("a task does nothing until it is co_awaited, forked, spawned o
 
   /// The coroutine, which the caller then owns. Throws plait::error if there is none.
   detail::task_handle<T> release() {
-    if (!frame_) {
-      throw error("plait: a task was started that holds no coroutine: it was moved from, or started before; a task runs once");
-    }
+    if (!frame_) [[unlikely]]
+      detail::refuse_empty_task();
     return std::exchange(frame_, nullptr);
   }
 

@@ -13,6 +13,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <regex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -20,12 +21,6 @@
 #include <type_traits>
 #include <typeinfo>
 #include <variant>
-
-#if __has_include(<bits/regex_error.h>)
-#include <bits/regex_error.h>  // libstdc++ has the exception apart from the rest of <regex>, which takes long to compile
-#else
-#include <regex>
-#endif
 
 namespace plait::wire {
 

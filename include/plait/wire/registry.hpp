@@ -11,7 +11,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <deque>
+#include <iterator>
 #include <mutex>
 #include <span>
 #include <string>
@@ -120,12 +121,12 @@ class registry_ids {
   /// The callables that the process has now.
   static registry_ids snapshot() {
     registry_ids ids;
-    std::vector<const registry_entry*> found;
+    std::vector<keyed> found;
     {
       const std::scoped_lock lock(detail::registry.mutex);
       ids.generation_ = detail::registry.generation;
       for (const registry_entry* entry = detail::registry.first; entry != nullptr; entry = entry->next_) {
-        found.push_back(entry);
+        found.push_back({entry->key(), entry});
       }
     }
     ids.number(std::move(found));
@@ -164,30 +165,36 @@ class registry_ids {
   const std::vector<std::string>& names() const noexcept { return names_; }
 
  private:
+  struct keyed {
+    std::string_view key;
+    const registry_entry* entry;
+  };
+
   // Names that occur once are known by themselves. Others (functions of one name that are internal to two files, copies
   // in plugins) are told apart by their place in a module with a given identity, never by the order in which they were
   // found.
-  void number(std::vector<const registry_entry*> found) {
-    const auto by_key = [](const registry_entry* a, const registry_entry* b) {
-      return std::strcmp(a->key(), b->key()) < 0;
-    };
+  void number(std::vector<keyed> found) {
+    const auto by_key = [](const keyed& a, const keyed& b) { return a.key < b.key; };
     std::sort(found.begin(), found.end(), by_key);
-    std::vector<std::pair<std::string, const registry_entry*>> keyed;
-    keyed.reserve(found.size());
+    std::deque<std::string> full_keys;  // of repeated names; keeps the texts that found refers to
     for (auto first = found.begin(); first != found.end();) {
-      auto last = first + 1;
-      while (last != found.end() && std::strcmp((*first)->key(), (*last)->key()) == 0) ++last;
-      const bool unique = last - first == 1;
-      for (; first != last; ++first) keyed.emplace_back(unique ? (*first)->key() : full_key(**first), *first);
+      const auto last = std::find_if(first, found.end(), [&](const keyed& other) { return other.key != first->key; });
+      if (last - first == 1) {
+        ++first;
+      } else {
+        for (; first != last; ++first) first->key = full_keys.emplace_back(full_key(*first->entry));
+      }
     }
-    std::sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    if (!full_keys.empty()) std::sort(found.begin(), found.end(), by_key);
     digester sum;
-    for (auto& [key, entry] : keyed) {
+    entries_.reserve(found.size());
+    names_.reserve(found.size());
+    for (const auto& [key, entry] : found) {
       sum.add(key);
       // relaxed: see id_of
       entry->hint_.store(static_cast<std::uint32_t>(entries_.size()), std::memory_order_relaxed);
       entries_.push_back(entry);
-      names_.push_back(std::move(key));
+      names_.emplace_back(key);
     }
     digest_ = sum.result();
   }

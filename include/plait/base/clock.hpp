@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/base/config.hpp>
+
+// Durations and clocks. <chrono> brings calendars, time zones and their streams too, a quarter of what plait/core.hpp takes
+// to compile without them; libstdc++ has the rest in a header of its own.
+#if __has_include(<bits/chrono.h>)
+#include <bits/chrono.h>
+#else
+#include <chrono>
+#endif
+
+namespace plait::base {
+
+/// The time point that is `at_most` from now, or the last one if that is beyond it. For waits with a limit.
+template <class Rep, class Period>
+std::chrono::steady_clock::time_point deadline_in(std::chrono::duration<Rep, Period> at_most) {
+  using clock = std::chrono::steady_clock;
+  constexpr std::chrono::duration<double> years(1e9);  // about 32, well within the clock's range
+  if (std::chrono::duration<double>(at_most) >= years) return clock::time_point::max();
+  return clock::now() + std::chrono::ceil<clock::duration>(at_most);
+}
+
+}  // namespace plait::base

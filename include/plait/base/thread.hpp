@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/base/errors.hpp>
+
+#include <pthread.h>
+#include <string.h>
+
+#include <string>
+#include <utility>
+
+namespace plait::base {
+
+/// A thread that is joined by its end. std::thread without what <thread> brings along. Its stack is as large as the system
+/// makes them (`ulimit -s`).
+class thread {
+ public:
+  thread() noexcept = default;
+  /// Calls body() in a new thread. Throws plait::error if the system does not start one.
+  template <class F>
+  explicit thread(F body) {
+    auto* kept = new F(std::move(body));
+    const int failure = ::pthread_create(&id_, nullptr, &run<F>, kept);
+    if (failure != 0) {
+      delete kept;
+      throw error(std::string("plait: the system did not start another thread: ") + ::strerror(failure) +
+                  "; use fewer workers, or raise the limit (ulimit -u)");
+    }
+    running_ = true;
+  }
+  thread(thread&& other) noexcept : id_(other.id_), running_(std::exchange(other.running_, false)) {}
+  thread& operator=(thread&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(running_, other.running_);
+    return *this;
+  }
+  ~thread() { join(); }
+
+  /// Waits for the end of the body; does nothing where there is none.
+  void join() noexcept {
+    if (std::exchange(running_, false)) ::pthread_join(id_, nullptr);
+  }
+
+ private:
+  template <class F>
+  static void* run(void* kept) noexcept {  // what the body throws ends the program
+    auto* body = static_cast<F*>(kept);
+    (*body)();
+    delete body;
+    return nullptr;
+  }
+
+  pthread_t id_{};
+  bool running_ = false;
+};
+
+}  // namespace plait::base
