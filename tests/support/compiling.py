@@ -1,4 +1,4 @@
-"""What the tests that only compile have in common: run.py [--compiler COMMAND] DIRECTORY -- FLAG..."""
+"""What the tests that only compile have in common: run.py [--compiler COMMAND] [--only NAME]... DIRECTORY -- FLAG..."""
 import concurrent.futures
 import os
 import pathlib
@@ -6,8 +6,11 @@ import subprocess
 import sys
 
 
+only = []
+
+
 def arguments():
-    """(compiler command as a list, directory, flags)"""
+    """(compiler command as a list, directory, flags); fills `only`, the names that were asked for if not all are."""
     own, flags = sys.argv[1:], []
     if "--" in own:
         own, flags = own[: own.index("--")], own[own.index("--") + 1 :]
@@ -15,6 +18,10 @@ def arguments():
     if "--compiler" in own:
         at = own.index("--compiler")
         compiler = own[at + 1].split()
+        del own[at : at + 2]
+    while "--only" in own:
+        at = own.index("--only")
+        only.append(own[at + 1])
         del own[at : at + 2]
     return compiler, pathlib.Path(own[0]), flags
 

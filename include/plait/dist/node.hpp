@@ -21,6 +21,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <functional>
@@ -64,12 +65,12 @@ class node final : public sched::outside {
         tasks_(pool_),
         balancer_(link_, tasks_, pool_, o.stealing != 0,
                   [this](portable* task, int rank) { ship(task, rank, place::anywhere, -1); }),
-        progress_(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                      std::chrono::duration<double>(std::max(o.server_yieldtime, 0.00005))),
-                  [this] { poll_as(nullptr); }),
+        progress_(to_nanoseconds(std::max(o.server_yieldtime, 0.00005)), [this] { poll_as(nullptr); }),
         pool_(pool::caller_works, {.workers = o.workers}) {
     pool_.set_outside(this);
-    pool_.set_crowded(transport.crowded() || o.workers > base::usable_processors());
+    pool_.set_crowded(transport.crowded() || static_cast<unsigned>(o.workers) > base::usable_processors());
+    if (o.worker_yieldtime > 0) pool_.set_patience(to_nanoseconds(o.worker_yieldtime));
+    progress_.warn_after(to_nanoseconds(o.stall_warn), [this] { warn_of_stall(); });
     if (any_thread_polls() && size() > 1) progress_.start();
   }
   ~node() override { progress_.stop(); }
@@ -80,6 +81,7 @@ class node final : public sched::outside {
   int size() const noexcept { return transport().size(); }
   int num_workers() const noexcept { return numbers_.count(); }
   int first_worker() const noexcept { return numbers_.first_of(rank()); }
+  int rank_of_worker(int worker) const noexcept { return numbers_.rank_of(worker); }
   plait::pool& pool() noexcept { return pool_; }
   net::transport& transport() const noexcept { return link_.transport(); }
   thread_level level() const noexcept { return level_; }
@@ -88,8 +90,8 @@ class node final : public sched::outside {
   void set_owner(runtime* r) noexcept { owner_ = r; }
   runtime& owner() const noexcept { return *owner_; }
 
-  /// The object that this rank has for `key`, made by `make()` on first use.
-  void* local_object(const void* key, const std::function<std::shared_ptr<void>()>& make) {
+  /// The object that this rank has for `key`, made by `make()` on first use. `make` may ask for others.
+  void* local_object(const std::shared_ptr<const void>& key, const std::function<std::shared_ptr<void>()>& make) {
     const std::lock_guard lock(locals_mutex_);
     auto& object = locals_[key];
     if (!object) object = make();
@@ -146,6 +148,15 @@ class node final : public sched::outside {
       out.write(&head, sizeof head);
       wire::encode_exception(out, e, rank(), transport().host_name(), task.name());
     });
+  }
+
+  /// Tests `p` with each poll until it is done.
+  void add_pollable(pollable& p) {
+    link_.hold().acquire();
+    pollables_.push_back(&p);
+    has_pollables_.store(true, std::memory_order_relaxed);  // read by who is about to listen, after a poll
+    link_.hold().release();
+    call_poller();
   }
 
   std::uint64_t add_slot(awaiting_reply& who) { return slots_.add(who); }
@@ -233,10 +244,6 @@ class node final : public sched::outside {
   bool poll(sched::worker& w) noexcept override { return may_poll(&w) && poll_as(&w); }
 
   bool seek(sched::worker& w) noexcept override {
-    if (tasks_.move_arrivals(w)) {
-      pool_.parking().notify();
-      return true;
-    }
     if (size() == 1 || !may_poll(&w) || !link_.hold().try_acquire()) return false;
     if (link_.in_run() && !termination_.closing()) {
       balancer_.ask(w);
@@ -256,13 +263,33 @@ class node final : public sched::outside {
     if (until != std::chrono::steady_clock::time_point::max()) {
       at_most = std::max(std::chrono::nanoseconds(0), std::chrono::nanoseconds(until - std::chrono::steady_clock::now()));
     }
+    // Nobody announces the end of a native request.
+    if (has_pollables_.load(std::memory_order_relaxed)) at_most = std::min(at_most, poll_nap);  // see add_pollable
     transport().sleep(ticket, at_most);
     progress_.worker_rises();
   }
   void wake() noexcept override { transport().wake(); }
 
  private:
+  static constexpr std::chrono::nanoseconds poll_nap{50000};
+
   // ---- progress ----
+
+  static std::chrono::nanoseconds to_nanoseconds(double seconds) {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
+  }
+
+  /// By the progress thread: nothing was run or heard for long. Ranks that only serve may wait as long as they like.
+  void warn_of_stall() noexcept {
+    link_.hold().acquire();
+    const bool has_tasks = link_.in_run() && !family_->idle();
+    link_.hold().release();
+    if (!has_tasks) return;
+    std::fprintf(stderr,
+                 "plait: rank %d has tasks that wait, and has run and heard nothing for a while: tasks on other ranks take long, "
+                 "or something that they wait for never comes (PLAIT_STALL_WARN sets when this is said, 0 never)\n",
+                 rank());
+  }
 
   bool any_thread_polls() const noexcept { return level_ >= thread_level::serialized; }
   bool may_poll(const sched::worker* w) const noexcept { return any_thread_polls() || (w != nullptr && w->index() == 0); }
@@ -284,12 +311,14 @@ class node final : public sched::outside {
     if (!link_.hold().try_acquire()) return false;
     bool something = false;
     std::vector<awaiting_reply*> done;
+    std::vector<pollable*> ready;
     if (link_.in_run()) {
       progress_.polled();
       poller_ = w;
       try {
         if (!link_.quiet()) something = link_.poll(handler());
         if (balancer_.someone_waits()) balancer_.feed(w == nullptr ? 0 : 1);
+        if (!pollables_.empty()) test_pollables(ready);
         if (family_->idle()) look_for_end();
         link_.flush();
       } catch (...) {
@@ -300,6 +329,7 @@ class node final : public sched::outside {
     }
     link_.hold().release();
     start_next_spmd();
+    for (auto* p : ready) p->resume();
     for (auto* who : done) {
       if (w != nullptr) {
         who->finish(*w);
@@ -308,7 +338,17 @@ class node final : public sched::outside {
         pool_.post(&who->deliver);
       }
     }
-    return something;
+    return something || !ready.empty();
+  }
+
+  void test_pollables(std::vector<pollable*>& ready) {
+    ready.reserve(pollables_.size());
+    std::erase_if(pollables_, [&ready](pollable* p) {
+      const bool done = p->test();
+      if (done) ready.push_back(p);
+      return done;
+    });
+    has_pollables_.store(!pollables_.empty(), std::memory_order_relaxed);  // see add_pollable
   }
 
   /// A worker has queued a task that others wait for.
@@ -498,13 +538,15 @@ class node final : public sched::outside {
   slot_table slots_;
   spmd_queue spmd_;
   std::function<void()> prepare_spmd_;
-  std::mutex locals_mutex_;
-  std::unordered_map<const void*, std::shared_ptr<void>> locals_;
+  std::recursive_mutex locals_mutex_;
+  std::unordered_map<std::shared_ptr<const void>, std::shared_ptr<void>> locals_;
 
   // Used by who holds the transport.
   message_handler handler_{*this};
   termination termination_;
   std::vector<awaiting_reply*> completed_;
+  std::vector<pollable*> pollables_;
+  std::atomic<bool> has_pollables_{false};
   sched::worker* poller_ = nullptr;
   std::exception_ptr failure_;
 

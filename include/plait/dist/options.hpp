@@ -14,7 +14,7 @@ inline namespace PLAIT_DIST {
 
 /// How a runtime works. Each member has an environment variable, which a member that was set overrules. Times in seconds.
 struct options {
-  unsigned workers = 0;             ///< of this rank; PLAIT_WORKERS; 0: the host's processors shared out among its ranks
+  int workers = 0;                  ///< of this rank; PLAIT_WORKERS; 0: the host's processors shared out among its ranks
   int stealing = -1;                ///< between ranks: 1 on, 0 off; PLAIT_STEALING; -1: on
   double server_yieldtime = -1;     ///< PLAIT_SERVER_YIELDTIME: how long messages may wait for busy workers; 0.001
   double worker_yieldtime = -1;     ///< PLAIT_WORKER_YIELDTIME: how long an idle worker looks around before it sleeps; 0: adaptive
@@ -45,11 +45,11 @@ inline double number_from_environment(const char* name, double least, double mos
   return value;
 }
 
-inline unsigned count_from_environment(const char* name, unsigned most, unsigned otherwise) {
+inline int count_from_environment(const char* name, int most, int otherwise) {
   const auto accepted = "a whole number from 1 to " + std::to_string(most);
   const double value = number_from_environment(name, 1, most, otherwise, accepted);
   if (value != std::floor(value)) refuse_variable(name, std::getenv(name), accepted);
-  return static_cast<unsigned>(value);
+  return static_cast<int>(value);
 }
 
 inline bool switch_from_environment(const char* name, bool otherwise) {
@@ -68,7 +68,9 @@ inline options resolve(options o) {
     if (member < 0) member = number_from_environment(name, 0, year, otherwise, "a number of seconds, at least 0");
   };
   if (o.workers == 0) o.workers = count_from_environment("PLAIT_WORKERS", 1024, 0);
-  if (o.workers > 1024) throw error("plait: options.workers is " + std::to_string(o.workers) + "; at most 1024 are possible");
+  if (o.workers < 0 || o.workers > 1024) {
+    throw error("plait: options.workers is " + std::to_string(o.workers) + "; possible are 1 to 1024, or 0 for the default");
+  } at most 1024 are possible");
   if (o.stealing < 0) o.stealing = switch_from_environment("PLAIT_STEALING", true) ? 1 : 0;
   if (o.stats < 0) o.stats = switch_from_environment("PLAIT_STATS", false) ? 1 : 0;
   seconds(o.server_yieldtime, "PLAIT_SERVER_YIELDTIME", 0.001);

@@ -24,6 +24,12 @@ class progress_thread {
   progress_thread& operator=(const progress_thread&) = delete;
   ~progress_thread() { stop(); }
 
+  /// Calls `warn` once when a worker has listened for so long without a break. 0: never. Before start.
+  void warn_after(std::chrono::nanoseconds time, std::function<void()> warn) {
+    warn_after_ = time;
+    warn_ = std::move(warn);
+  }
+
   void start() {
     thread_ = std::thread([this] { loop(); });
   }
@@ -77,12 +83,26 @@ class progress_thread {
     signal_.reset();
     asleep_.store(true, std::memory_order_seq_cst);
     // Who changes these looks at asleep_ afterwards.
-    if (idle() && !stopping_.load(std::memory_order_seq_cst)) signal_.wait();
+    if (idle() && !stopping_.load(std::memory_order_seq_cst) && !wait()) {
+      warn_();
+      if (idle() && !stopping_.load(std::memory_order_seq_cst)) signal_.wait();
+    }
     asleep_.store(false, std::memory_order_seq_cst);
+  }
+
+  /// False if the time for a warning has come, in a run, before somebody has called.
+  bool wait() noexcept {
+    if (warn_after_.count() == 0 || !in_run_.load(std::memory_order_seq_cst)) {
+      signal_.wait();
+      return true;
+    }
+    return signal_.wait_until(std::chrono::steady_clock::now() + warn_after_);
   }
 
   const std::chrono::nanoseconds nap_;
   const std::function<void()> poll_;
+  std::chrono::nanoseconds warn_after_{0};
+  std::function<void()> warn_;
   std::atomic<bool> in_run_{false};
   std::atomic<bool> listening_{false};
   std::atomic<bool> asleep_{false};

@@ -3,6 +3,7 @@
 
 #include <plait/dist/exit_guard.hpp>
 #include <plait/dist/node.hpp>
+#include <plait/dist/statistics.hpp>
 #include <plait/net/loopback.hpp>
 #include <plait/task/spawn.hpp>
 #if PLAIT_WITH_MPI
@@ -24,14 +25,6 @@
 
 namespace plait {
 inline namespace PLAIT_DIST {
-
-/// What one worker has done since its runtime began.
-struct worker_statistics {
-  int worker;              ///< counted over all ranks
-  std::uint64_t executed;  ///< submitted tasks that it ran
-  std::uint64_t stolen;    ///< jobs that it took from other workers of its rank
-  std::uint64_t imported;  ///< of `executed`: those that came from another rank
-};
 
 namespace dist {
 
@@ -123,10 +116,10 @@ inline options with_workers(options o, net::transport& transport, thread_level l
   }
   int on_host = 0;
   for (int r = 0; r < transport.size(); ++r) on_host += transport.host_of(r) == transport.host_of(transport.rank()) ? 1 : 0;
-  const unsigned processors = base::usable_processors();
+  const auto processors = static_cast<int>(base::usable_processors());
   // A launcher that binds each rank to its share leaves a mask that is smaller than the machine.
-  const bool bound = processors < std::max(1u, std::thread::hardware_concurrency());
-  o.workers = bound ? processors : std::max(1u, processors / static_cast<unsigned>(std::max(1, on_host)));
+  const bool bound = processors < static_cast<int>(std::thread::hardware_concurrency());
+  o.workers = bound ? processors : std::max(1, processors / std::max(1, on_host));
   return o;
 }
 
@@ -198,13 +191,7 @@ class runtime {
 
   /// What this rank's workers have done since the runtime began.
   std::vector<worker_statistics> local_statistics() const {
-    std::vector<worker_statistics> all;
-    auto& p = node_->pool();
-    for (unsigned i = 0; i < p.size(); ++i) {
-      const auto& c = p.at(i).counters;
-      all.push_back({node_->first_worker() + static_cast<int>(i), c.executed.read(), c.stolen.read(), c.imported.read()});
-    }
-    return all;
+    return dist::local_statistics(*node_);
   }
 
   // ---- for the other parts of this layer ----
@@ -218,6 +205,7 @@ class runtime {
     auto resolved = dist::with_workers(dist::resolve(o), connection_->transport(), level);
     exceptions_before_ = std::uncaught_exceptions();
     abort_after_ = resolved.abort_after;
+    print_statistics_ = resolved.stats != 0;
     node_ = std::make_unique<dist::node>(connection_->transport(), resolved, level);
     node_->set_owner(this);
 #if PLAIT_WITH_MPI
@@ -235,7 +223,7 @@ class runtime {
   template <class T>
   static const sched::unit* start_root(task<T> t, sched::family& parent, dist::run_context& context,
                                        std::optional<future<T>>& f) {
-    auto& p = plait::detail::prepare_spawn(t, parent, &context);
+    auto& p = plait::detail::prepare_spawn(t, context.home->pool(), parent, &context);
     f.emplace(plait::detail::make_future<T>(p));
     f->add_done_callback([home = context.home](const future<T>& done) {
       if (auto e = done.exception()) home->root_failed(e);
@@ -250,6 +238,10 @@ class runtime {
     from_run_ = false;
     node_->work(std::forward<Start>(start));
     from_run_ = node_->lowest_failure().rank >= 0;
+    if (print_statistics_) {
+      const auto all = dist::all_statistics(*node_);
+      if (rank() == 0) dist::print_statistics(stderr, all, *node_);
+    }
   }
 
   static void abort_job() {
@@ -320,6 +312,7 @@ class runtime {
   std::unique_ptr<dist::node> node_;
   int exceptions_before_ = 0;
   double abort_after_ = 2;
+  bool print_statistics_ = false;
   bool from_run_ = false;  ///< the last run threw on all ranks, so all unwind
 };
 

@@ -67,8 +67,8 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
  public:
   using cell = result_cell<std::vector<R>>;
 
-  gathering(int parts, sched::family& parent)
-      : parts_(static_cast<std::size_t>(parts)), missing_(parts), parent_(parent) {
+  gathering(int parts, sched::family& parent, void* context)
+      : parts_(static_cast<std::size_t>(parts)), missing_(parts), self_{nullptr, &parent, context} {
     this->kind = origin::object;
     this->cell_base::destroy = [](cell_base* c) noexcept { delete static_cast<gathering*>(static_cast<cell*>(c)); };
     this->cell_base::run_if_queued = [](cell_base*) noexcept { return false; };
@@ -100,7 +100,8 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
     return --missing_ == 0;
   }
 
-  void finish(sched::worker&) noexcept override {
+  void finish(sched::worker& w) noexcept override {
+    w.current = &self_;  // for its callbacks
     if (failure_) {
       cell::set_error(std::move(failure_));
     } else {
@@ -109,18 +110,19 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
       for (auto& p : parts_) all.push_back(std::move(*p));
       cell::set_value(std::move(all));
     }
-    auto& parent = parent_;
+    sched::family* own = nullptr;
+    auto* parent = self_.parent;
     bool last = false;
-    auto* next = complete(*this, state_owner, last);
+    auto* next = complete(*this, state_owner, last, [&] { own = self_.children; });
     if (last) delete this;
-    resume_joiner(parent.child_ended(true));
+    resume_joiner(sched::unit::ended(own, parent));
     resume_later(next);
   }
 
  private:
   std::vector<std::optional<R>> parts_;
   int missing_;
-  sched::family& parent_;
+  sched::unit self_;
   std::exception_ptr failure_;
   std::size_t failed_part_ = static_cast<std::size_t>(-1);
 };
@@ -139,7 +141,7 @@ auto call_spmd(A&&... a) {
         "would wait for itself. Call it from the task that called the outer one");
   }
   auto& parent = w->current->make_children();
-  auto* gather = new gathering<R>(run->home->size(), parent);
+  auto* gather = new gathering<R>(run->home->size(), parent, w->current->context);
   auto f = plait::detail::make_future<std::vector<R>>(*gather);
   parent.add_child();
   const auto slot = run->home->add_slot(*gather);

@@ -10,26 +10,18 @@ namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {
 
-/// The tasks of a rank that others may take: in its workers' deques of submitted tasks, in the queues of those that prefer a
-/// worker, and those that have arrived and are in no worker's deque yet. Thread-safe.
+/// The tasks of a rank that others may take: in its workers' deques of submitted tasks, and in the queues of those that prefer a
+/// worker. Thread-safe.
 class stealable {
  public:
   explicit stealable(pool& p) noexcept : pool_(p) {}
 
   /// A task has arrived in a thread that is no worker.
-  void arrive(sched::job* task) noexcept { arrivals_.push(task); }
-
-  /// Moves what has arrived to a worker that asks. True if there was something.
-  bool move_arrivals(sched::worker& w) {
-    auto* first = w.take_first(arrivals_, w.submitted);
-    if (first == nullptr) return false;
-    w.submitted.push(first);
-    return true;
-  }
+  void arrive(sched::job* task) noexcept { pool_.at(0).placed.push(task); }
 
   /// How many there are; those in queues count as one a queue.
   std::uint64_t count() const noexcept {
-    std::uint64_t total = arrivals_.empty() ? 0 : 1;
+    std::uint64_t total = 0;
     for (unsigned i = 0; i < pool_.size(); ++i) {
       const auto& w = pool_.at(i);
       total += static_cast<std::uint64_t>(std::max<std::int64_t>(0, w.submitted.size())) + (w.placed.empty() ? 0 : 1);
@@ -39,7 +31,6 @@ class stealable {
 
   /// The oldest of a queue that is not empty, or null.
   sched::job* take_oldest() noexcept {
-    if (auto* j = first_of(arrivals_)) return j;
     for (unsigned i = 0; i < pool_.size(); ++i) {
       auto& w = pool_.at(i);
       if (auto* j = w.submitted.steal()) return j;
@@ -49,14 +40,15 @@ class stealable {
   }
 
  private:
-  static sched::job* first_of(sched::job_queue& queue) noexcept {
+  sched::job* first_of(sched::job_queue& queue) noexcept {
     auto* first = queue.take_all();
-    if (first != nullptr) queue.push_all(first->next_job);
+    if (first == nullptr || first->next_job == nullptr) return first;
+    queue.push_all(first->next_job);
+    pool_.parking().notify();  // a worker that looked meanwhile has found the queue empty and may have gone to sleep
     return first;
   }
 
   pool& pool_;
-  sched::job_queue arrivals_;
 };
 
 }  // namespace dist

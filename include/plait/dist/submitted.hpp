@@ -74,10 +74,10 @@ class submitted final : public portable, public awaiting_reply, public result_ce
   /// The task has ended, here or elsewhere: tells who waits. Gives what the worker goes on with.
   std::coroutine_handle<> conclude(sched::worker* w) noexcept {
     arguments_.reset();
-    auto* own = this->self.children;
+    sched::family* own = nullptr;
     auto* parent = this->self.parent;
     bool last = false;
-    auto* next = complete(*this, state_owner, last);
+    auto* next = complete(*this, state_owner, last, [&] { own = this->self.children; });  // its callbacks may have children
     if (last) delete this;
     resume_joiner(sched::unit::ended(own, parent));
     return resume_next(next, w);
@@ -119,9 +119,9 @@ class submitted final : public portable, public awaiting_reply, public result_ce
     w.current = &this->self;
     arguments_.reset();
     auto* parent = this->self.parent;
-    auto* own = this->self.children;  // what its callbacks have submitted
+    sched::family* own = nullptr;
     bool last = false;
-    auto* next = complete(*this, state_owner, last);
+    auto* next = complete(*this, state_owner, last, [&] { own = this->self.children; });  // its callbacks may have children
     if (last) delete this;
     resume_joiner(sched::unit::ended(own, parent));
     resume_later(next);

@@ -17,7 +17,7 @@ namespace dist {
 class worker_numbers {
  public:
   /// Collective. own: the number of this rank's workers.
-  worker_numbers(net::transport& transport, unsigned own) {
+  worker_numbers(net::transport& transport, int own) {
     first_.push_back(0);
     for (const auto count : transport.gather_all(own)) first_.push_back(first_.back() + static_cast<int>(count));
   }

@@ -22,8 +22,8 @@ struct job {
 };
 
 /// One party that waits for a task to end. It lies where the waiting happens: in an awaiter, so in the frame of the
-/// suspended coroutine, or on the stack of a blocked thread.
-struct waiter : job {
+/// suspended coroutine, or on the stack of a blocked thread. Its address leaves four bits of the state word free.
+struct alignas(16) waiter : job {
   waiter() noexcept {}  // filled in where it is used: most awaiters never wait
 
   /// Null: resume `handle`. Otherwise called once in place of that, by the thread that completes; gives the waiter to

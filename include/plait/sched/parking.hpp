@@ -57,17 +57,17 @@ class parking_lot {
   }
 
   void begin_search(role r) noexcept { counts_.fetch_add(searching(r), std::memory_order_seq_cst); }
-  /// Ends a search. True if nobody searches any more while others sleep: what was pushed meanwhile woke nobody.
+  /// Ends a search. True if workers sleep and no free one searches any more: what was pushed meanwhile may have woken nobody.
   bool end_search(role r) noexcept {
     const auto now = counts_.fetch_sub(searching(r), std::memory_order_seq_cst) - searching(r);
-    return (now & ~fence_needed) >= one_asleep && ((now & anyone_searching) == 0 || (now & free_searching) == 0);
+    return (now & ~fence_needed) >= one_asleep && (now & free_searching) == 0;
   }
   /// Before a look at the queues after end_search: makes all pushes visible that saw this worker searching.
   void see_pushes() noexcept {
     if (!needs_fence()) base::heavy_barrier();
   }
-  /// How many sleep.
-  std::uint64_t asleep() const noexcept {
+  /// How many workers sleep.
+  std::uint64_t sleepers() const noexcept {
     const auto now = counts_.load(std::memory_order_seq_cst);
     return (now / asleep(role::helper) & field) + (now / asleep(role::free) & (field / 2));
   }

@@ -2,25 +2,33 @@
 #pragma once
 
 #include <plait/base/errors.hpp>
+#include <plait/base/fixed_array.hpp>
 #include <plait/base/pause.hpp>
+#include <plait/base/thread.hpp>
 #include <plait/sched/outside.hpp>
 #include <plait/sched/worker.hpp>
 
-#include <chrono>
-#include <memory>
-#include <thread>
+#include <atomic>
+#include <cstddef>
+#include <new>
+#include <string>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace plait {
 
 struct pool_options {
-  unsigned workers = 0;  ///< 0: as many as the process may use processors (affinity and CPU quota)
+  int workers = 0;  ///< 0: as many as the process may use processors (affinity and CPU quota)
 };
+static_assert(std::is_trivially_destructible_v<pool_options>);  // see the contract page: braces in a co_await expression
 
 /// A set of workers that execute tasks. Any thread may give it work. Its end runs all that is queued or running.
 class pool {
+  using clock = std::chrono::steady_clock;
+  using nanoseconds = std::chrono::nanoseconds;
+
  public:
+  /// Throws plait::error if the number of workers is negative or above 1,024, or if the system does not start a thread.
   explicit pool(pool_options options = {}) : pool(options, 0) {}
 
   /// A pool whose worker 0 is the thread that calls work_here; it starts one thread less.
@@ -37,9 +45,7 @@ class pool {
     ground_.subtree_ended();
     if (first_thread_ == 1) work_here([this] { return ground_.signal.is_set(); });
     ground_.signal.wait();
-    stopping_.store(true, std::memory_order_seq_cst);
-    parking_.wake_all();
-    for (auto& t : threads_) t.join();
+    end_threads();
   }
 
   /// The pool that sync_wait uses, made on first use with one worker a usable processor.
@@ -66,7 +72,7 @@ class pool {
 
   // ---- for the layers above ----
 
-  sched::worker& at(unsigned index) noexcept { return *workers_[index]; }
+  sched::worker& at(unsigned index) noexcept { return workers_[index]; }
   sched::parking_lot& parking() noexcept { return parking_; }
   /// Counts the tasks that no running task has started.
   sched::family& ground() noexcept { return ground_; }
@@ -75,6 +81,8 @@ class pool {
   void set_outside(sched::outside* o) noexcept { outside_ = o; }
   /// Whether more threads than processors compete, here or with other ranks: then searching gives way at once.
   void set_crowded(bool crowded) noexcept { crowded_.store(crowded, std::memory_order_relaxed); }  // a hint
+  /// How long a worker looks around before it sleeps.
+  void set_patience(nanoseconds patience) noexcept { patience_.store(patience, std::memory_order_relaxed); }  // a hint
   bool closing() const noexcept { return closing_.load(std::memory_order_seq_cst); }
 
   /// Queues a job from any thread: on a worker of this pool in its own deque, else for any worker.
@@ -94,28 +102,21 @@ class pool {
 
   /// Queues a job that only this worker may execute. Any thread.
   void post_to(unsigned index, sched::job* j) {
-    workers_[index]->inbox.push(j);
-    parking_.wake(workers_[index]->bed);
+    workers_[index].inbox.push(j);
+    parking_.wake(workers_[index].bed);
   }
 
   /// The calling thread, a worker of this pool or about to be one, executes jobs until stop() is true. Who makes it true
   /// must wake the worker.
   template <class Stop>
   void drive(sched::worker& w, Stop stop) noexcept {
-    drive_until(w, std::move(stop), clock::time_point::max());
+    loop_until(w, sched::worker::loop::free, stop, clock::time_point::max());
   }
 
-  /// The same, but it also ends when the time has come, looked at between two jobs.
+  /// The same inside a task that waits. It also ends when the time has come, looked at between two jobs.
   template <class Stop>
-  void drive_until(sched::worker& w, Stop stop, std::chrono::steady_clock::time_point deadline) noexcept {
-    const sched::worker::stack_scope scope(w);
-    const auto ended = [&] {
-      return stop() || (deadline != clock::time_point::max() && clock::now() >= deadline);
-    };
-    while (!ended()) {
-      if (step(w)) continue;
-      search(w, ended, deadline);
-    }
+  void help(sched::worker& w, Stop stop, clock::time_point deadline = clock::time_point::max()) noexcept {
+    loop_until(w, sched::worker::loop::waiting, stop, deadline);
   }
 
   /// Sets the signal that one of this pool's workers waits for. Any thread; the waiting may end at once, the pool does not.
@@ -134,30 +135,50 @@ class pool {
   }
 
  private:
-  using clock = std::chrono::steady_clock;
-  using nanoseconds = std::chrono::nanoseconds;
-
-  pool(pool_options options, unsigned first_thread) : first_thread_(first_thread) {
-    const unsigned count = options.workers != 0 ? options.workers : base::usable_processors();
-    if (count > max_workers) {
-      throw error("plait: a pool of " + std::to_string(count) + " workers was asked for; at most " +
-                  std::to_string(max_workers) + " are possible");
+  static unsigned checked_count(pool_options options) {
+    if (options.workers == 0) return base::usable_processors();
+    if (options.workers < 0 || options.workers > max_workers) {
+      throw error("plait: a pool of " + std::to_string(options.workers) + " workers was asked for; possible are 1 to " +
+                  std::to_string(max_workers) + ", or 0 for one a processor");
     }
-    crowded_ = count > base::usable_processors();
-    for (unsigned i = 0; i < count; ++i) workers_.push_back(std::make_unique<sched::worker>(*this, i));
+    return static_cast<unsigned>(options.workers);
+  }
+
+  pool(pool_options options, unsigned first_thread)
+      : first_thread_(first_thread),
+        workers_(checked_count(options),
+                 [this](void* place, std::size_t i) { ::new (place) sched::worker(*this, static_cast<unsigned>(i)); }),
+        threads_(workers_.size(), [](void* place, std::size_t) { ::new (place) base::thread; }) {
+    crowded_ = size() > base::usable_processors();
     try {
-      for (unsigned i = first_thread; i < count; ++i) {
-        threads_.emplace_back([this, i] {
+      for (unsigned i = first_thread; i < size(); ++i) {
+        threads_[i] = base::thread([this, i] {
           auto& w = at(i);
           const sched::worker::thread_scope scope(w);
-          drive(w, [this] { return stopping_.load(std::memory_order_acquire); });  // partner: ~pool
+          drive(w, [this] { return stopping_.load(std::memory_order_acquire); });  // partner: end_threads
         });
       }
     } catch (...) {
-      stopping_.store(true, std::memory_order_seq_cst);
-      parking_.wake_all();
-      for (auto& t : threads_) t.join();
+      end_threads();
       throw;
+    }
+  }
+
+  void end_threads() noexcept {
+    stopping_.store(true, std::memory_order_seq_cst);
+    parking_.wake_all();
+    for (auto& t : threads_) t.join();
+  }
+
+  template <class Stop>
+  void loop_until(sched::worker& w, sched::worker::loop kind, Stop& stop, clock::time_point deadline) noexcept {
+    const sched::worker::stack_scope scope(w, kind);
+    const auto ended = [&] {
+      return stop() || (deadline != clock::time_point::max() && clock::now() >= deadline);
+    };
+    while (!ended()) {
+      if (step(w)) continue;
+      search(w, ended, deadline);
     }
   }
 
@@ -183,37 +204,57 @@ class pool {
   /// asleep.
   template <class Stop>
   void search(sched::worker& w, Stop& stop, clock::time_point deadline) noexcept {
-    parking_.begin_search();
-    while (!look_around(w, stop)) rest(w, stop, deadline);
+    parking_.begin_search(w.role());
+    while (!look_around(w, stop) && !rest(w, stop, deadline)) {
+    }
   }
 
   /// The turns of a search. True if it has ended: the worker is not counted as searching any more.
   template <class Stop>
   bool look_around(sched::worker& w, Stop& stop) noexcept {
-    const auto until = clock::now() + (crowded_.load(std::memory_order_relaxed) ? nanoseconds(0) : spin_time);  // a hint
+    const auto until = clock::now() + (crowded_.load(std::memory_order_relaxed) ? nanoseconds(0)  // hints, both
+                                                                          : patience_.load(std::memory_order_relaxed));
     for (unsigned turn = 1;; ++turn) {
       if (stop()) {
-        parking_.end_search();
+        leave_search(w);
         return true;
       }
       auto* j = find(w);
       if (j != nullptr || reach_out(w)) {
-        if (parking_.end_search()) parking_.notify();
-        if (j != nullptr) w.execute(j);
+        found(w, j);
         return true;
       }
       if (turn % 8 == 0 && clock::now() >= until) return false;
       if (turn % 4 == 0) {
-        std::this_thread::yield();
+        base::give_way();
       } else {
         base::pause();
       }
     }
   }
 
-  /// Sleeps until there may be something to do; one worker at a time does so where it hears what comes from outside.
+  /// Ends a search that has found something; where one job lies there are often more.
+  void found(sched::worker& w, sched::job* j) noexcept {
+    if (parking_.end_search(w.role())) {
+      parking_.notify_free();
+      parking_.notify();
+    }
+    if (j != nullptr) w.execute(j);
+  }
+
+  /// Ends a search that has found nothing. Who pushed a job meanwhile has woken nobody, because this worker was searching.
+  void leave_search(sched::worker& w) noexcept {
+    if (!parking_.end_search(w.role())) return;
+    parking_.see_pushes();
+    if (injected_.empty() && !anything_to_steal(sched::jobs::all, nullptr)) return;
+    parking_.notify_free();
+    parking_.notify();
+  }
+
+  /// Sleeps until there may be something to do; one worker at a time does so where it hears what comes from outside. True if
+  /// it has found a last resort and executed it: the search has ended.
   template <class Stop>
-  void rest(sched::worker& w, Stop& stop, clock::time_point deadline) noexcept {
+  bool rest(sched::worker& w, Stop& stop, clock::time_point deadline) noexcept {
     const bool listens =
         outside_ != nullptr && outside_->may_listen(w) && !listening_.exchange(true, std::memory_order_seq_cst);
     std::uint64_t ticket = 0;
@@ -222,13 +263,17 @@ class pool {
       w.bed.rouse = [](void* o) { static_cast<sched::outside*>(o)->wake(); };
       ticket = outside_->prepare_listen();
     }
-    parking_.lie_down(w.bed, !listens);
+    sched::job* j = nullptr;
+    parking_.lie_down(w.bed, w.role(), !listens);
     if (!stop() && !anything_for(w) && !(listens && outside_->poll(w))) {
-      w.counters.parked.add();
-      if (listens) {
-        outside_->listen(ticket, deadline);
-      } else {
-        parking_.sleep(w.bed, deadline);
+      j = last_resort(w);
+      if (j == nullptr) {
+        w.counters.parked.add();
+        if (listens) {
+          outside_->listen(ticket, deadline);
+        } else {
+          parking_.sleep(w.bed, deadline);
+        }
       }
     }
     parking_.rise(w.bed);
@@ -236,19 +281,25 @@ class pool {
       w.bed.rouse = nullptr;
       listening_.store(false, std::memory_order_seq_cst);
     }
+    if (j != nullptr) found(w, j);
+    return j != nullptr;
   }
 
   /// A job from its own queues, from outside of the pool's workers, or from another worker.
   sched::job* find(sched::worker& w) noexcept {
     if (auto* j = w.next_own()) return j;
     if (auto* j = w.take_first(injected_, w.own)) return j;
+    return w.may_steal() ? steal(w, w.stealable()) : nullptr;
+  }
+
+  sched::job* steal(sched::worker& w, sched::jobs wanted) noexcept {
     const unsigned count = size();
     if (count == 1) return nullptr;
     const auto first = static_cast<unsigned>(w.random() % count);
     for (unsigned i = 0; i < count; ++i) {
       auto& victim = at((first + i) % count);
       if (&victim == &w) continue;
-      auto* j = victim.own.steal();
+      auto* j = victim.own.steal(wanted);
       if (j == nullptr) j = victim.submitted.steal();
       if (j == nullptr) j = w.take_first(victim.placed, w.submitted);
       if (j == nullptr) j = w.take_first(victim.fifo, w.own);
@@ -259,16 +310,27 @@ class pool {
     return nullptr;
   }
 
+  /// Where all workers are about to sleep and this one does so inside a blocking wait: one of the continuations that it would
+  /// leave to others. Nobody else will take it.
+  sched::job* last_resort(sched::worker& w) noexcept {
+    if (!w.helping() || parking_.sleepers() < size() || !w.may_help()) return nullptr;
+    if (auto* j = w.newest_of_all()) return j;
+    return steal(w, sched::jobs::all);
+  }
+
   bool reach_out(sched::worker& w) noexcept {
     return outside_ != nullptr && (outside_->poll(w) || outside_->seek(w));
   }
 
   bool anything_for(sched::worker& w) noexcept {
-    if (w.has_bound() || !injected_.empty()) return true;
-    for (auto& other : workers_) {
-      if (!other->own.looks_empty() || !other->submitted.looks_empty() || !other->placed.empty() || !other->fifo.empty()) {
-        return true;
-      }
+    return w.has_own() || !injected_.empty() || w.submitted.offers() || !w.placed.empty() || !w.fifo.empty() ||
+           (w.may_steal() && anything_to_steal(w.stealable(), &w));
+  }
+
+  bool anything_to_steal(sched::jobs wanted, const sched::worker* thief) noexcept {
+    for (auto& w : workers_) {
+      if (&w == thief) continue;
+      if (w.own.offers(wanted) || w.submitted.offers() || !w.placed.empty() || !w.fifo.empty()) return true;
     }
     return false;
   }
@@ -289,11 +351,11 @@ class pool {
     }
   };
 
-  static constexpr unsigned max_workers = 1024;
-  static constexpr nanoseconds spin_time{20000};
+  static constexpr int max_workers = 1024;
 
   const unsigned first_thread_;
   std::atomic<bool> crowded_{false};
+  std::atomic<nanoseconds> patience_{nanoseconds(20000)};
   std::atomic<bool> closing_{false};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> listening_{false};
@@ -301,8 +363,8 @@ class pool {
   sched::parking_lot parking_;
   sched::job_queue injected_;
   ground_family ground_;
-  std::vector<std::unique_ptr<sched::worker>> workers_;
-  std::vector<std::thread> threads_;
+  base::fixed_array<sched::worker> workers_;
+  base::fixed_array<base::thread> threads_;  ///< worker i's thread; none where the caller works
 };
 
 }  // namespace plait

@@ -10,7 +10,6 @@
 #include <plait/sched/parking.hpp>
 #include <plait/sched/unit.hpp>
 
-#include <algorithm>
 #include <coroutine>
 #include <cstdint>
 #include <utility>
@@ -52,12 +51,40 @@ class alignas(64) worker {
 
   /// The next job from the worker's own queues, or null.
   job* next_own() {
-    if (auto* j = own.pop()) return j;
+    if (auto* j = next_above()) return j;
     if (auto* j = next_bound()) return j;
     if (auto* j = submitted.pop()) return j;
     if (auto* j = take_first(placed, submitted)) return j;
     return take_first(fifo, own);
   }
+
+  /// The newest job of its own deque that may run on top of this stack, or null. Inside a blocking wait the continuations
+  /// that were there before it may not: they belong to tasks that lie below on this very stack, or started those, and if such
+  /// a task then waited for one of them, neither could go on.
+  job* next_above() noexcept {
+    if (own.mark() > wait_mark_) [[likely]]
+      return own.pop();
+    if (own.newest_is_continuation()) return nullptr;
+    return newest_of_all();
+  }
+  /// The newest job of its own deque, whatever it is, or null.
+  job* newest_of_all() noexcept {
+    auto* j = own.pop();
+    if (wait_mark_ > own.mark()) wait_mark_ = own.mark();
+    return j;
+  }
+  /// Whether next_above would find something, or has_bound.
+  bool has_own() const noexcept {
+    return has_bound() || (own.size() > 0 && (own.mark() > wait_mark_ || !own.newest_is_continuation()));
+  }
+
+  /// Whether it works inside a blocking wait.
+  bool helping() const noexcept { return wait_mark_ >= 0; }
+  parking_lot::role role() const noexcept { return helping() ? parking_lot::role::helper : parking_lot::role::free; }
+  /// What it may steal: inside a blocking wait no continuations, see next_above; nothing where half of the stack is used,
+  /// so that tasks which have nothing to do with the wait do not pile up until the stack is too short for those that have.
+  bool may_steal() const noexcept { return !helping() || static_cast<char*>(__builtin_frame_address(0)) > steal_floor_; }
+  jobs stealable() const noexcept { return helping() ? jobs::fresh : jobs::all; }
 
   /// The next job that is bound to this worker, or null.
   job* next_bound() noexcept {
@@ -103,25 +130,46 @@ class alignas(64) worker {
     return h;
   }
 
+  /// What a loop of this worker runs on: the worker's own stack, or that of a task that waits.
+  enum class loop { free, waiting };
+
   /// The stack that a loop of this worker may use; loops nest when a blocking wait helps.
   class stack_scope {
    public:
-    explicit stack_scope(worker& w) noexcept : worker_(w), saved_floor_(w.transfer_floor_), saved_current_(w.current) {
-      w.transfer_floor_ = std::max(static_cast<char*>(__builtin_frame_address(0)) - transfer_stack, w.help_floor_);
+    stack_scope(worker& w, loop kind) noexcept
+        : worker_(w), floor_(w.transfer_floor_), current_(w.current), wait_mark_(w.wait_mark_), outer_(w.innermost_) {
+      auto* lowest = static_cast<char*>(__builtin_frame_address(0)) - transfer_stack;
+      w.transfer_floor_ = lowest > w.help_floor_ ? lowest : w.help_floor_;
       w.current = nullptr;
+      w.wait_mark_ = kind == loop::waiting ? w.own.mark() : no_mark;
+      w.innermost_ = this;
     }
     ~stack_scope() {
-      worker_.transfer_floor_ = saved_floor_;
-      worker_.current = saved_current_;
+      worker_.transfer_floor_ = floor_;
+      worker_.current = current_;
+      const auto mark = worker_.own.mark();
+      worker_.wait_mark_ = wait_mark_ < mark ? wait_mark_ : mark;  // what ran meanwhile may have emptied it
+      worker_.innermost_ = outer_;
     }
     stack_scope(const stack_scope&) = delete;
     stack_scope& operator=(const stack_scope&) = delete;
 
    private:
+    friend worker;
     worker& worker_;
-    char* saved_floor_;
-    unit* saved_current_;
+    char* floor_;
+    unit* current_;
+    std::int64_t wait_mark_;
+    stack_scope* outer_;
   };
+
+  /// Whether the unit is in a blocking wait further down on this thread's stack: it can't go on before what runs now ends.
+  bool is_buried(const unit* u) const noexcept {
+    for (auto* scope = innermost_; scope != nullptr; scope = scope->outer_) {
+      if (scope->current_ == u) return true;
+    }
+    return false;
+  }
 
   /// Whether a blocking wait may still run tasks on top of the stack.
   bool may_help() const noexcept { return static_cast<char*>(__builtin_frame_address(0)) > help_floor_; }
@@ -132,8 +180,12 @@ class alignas(64) worker {
     explicit thread_scope(worker& w) noexcept : before_(base::thread_worker()) {
       auto* floor = base::stack_floor();
       auto* here = static_cast<char*>(__builtin_frame_address(0));
-      // A third of what is left, at most 256 KiB, stays for user code on top of the deepest wait.
-      if (floor != nullptr) w.help_floor_ = floor + std::min<std::ptrdiff_t>((here - floor) / 3, 256 * 1024);
+      if (floor != nullptr) {
+        // A third of what is left, at most 256 KiB, stays for user code on top of the deepest wait.
+        const auto reserve = (here - floor) / 3;
+        w.help_floor_ = floor + (reserve < 256 * 1024 ? reserve : 256 * 1024);
+        w.steal_floor_ = floor + (here - floor) / 2;
+      }
       base::set_thread_worker(&w);
     }
     ~thread_scope() { base::set_thread_worker(before_); }
@@ -146,6 +198,7 @@ class alignas(64) worker {
 
  private:
   static constexpr std::ptrdiff_t transfer_stack = 64 * 1024;
+  static constexpr std::int64_t no_mark = -1;
 
   void drain_stash() noexcept {
     while (stashed_) std::exchange(stashed_, {}).resume();
@@ -158,6 +211,9 @@ class alignas(64) worker {
   job* bound_ = nullptr;  ///< taken from the inbox, in order
   char* transfer_floor_ = nullptr;
   char* help_floor_ = nullptr;
+  char* steal_floor_ = nullptr;
+  std::int64_t wait_mark_ = no_mark;    ///< in a blocking wait: where its own deque ended when the wait began, or below
+  stack_scope* innermost_ = nullptr;  ///< of its loops
 };
 
 }  // namespace plait::sched

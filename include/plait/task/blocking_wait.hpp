@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/clock.hpp>
 #include <plait/base/thread_signal.hpp>
 #include <plait/task/observers.hpp>
-
-#include <chrono>
 
 // Waiting for a cell with the thread: a worker helps, any other thread sleeps.
 
@@ -36,27 +35,40 @@ inline void check_help_depth(const worker& w) {
   }
 }
 
+/// Throws if the wait could never end: the task, whose unit is `of` if it has one, waits for the caller.
+inline void check_order(const cell_base& cell, const sched::unit* of, const worker* w) {
+  if (is_completing_here(cell)) {
+    throw error("plait: a done callback waited for its own task, which ends only after the callback: use result() or exception()");
+  }
+  if (w != nullptr && of != nullptr && (w->current == of || w->is_buried(of))) {
+    throw error(
+        "plait: a blocking wait for a task that lies below on the same thread's stack, where it waits itself: neither could "
+        "go on; co_await the future instead of get() or wait()");
+  }
+}
+
 /// Blocks until the cell is done. A worker runs the awaited task itself if it has not started, then other tasks.
-inline void wait_blocking(cell_base& cell) {
+/// of: the unit of the awaited task, or null.
+inline void wait_blocking(cell_base& cell, const sched::unit* of) {
   if (cell.done()) return;
   auto* w = worker::of_this_thread();
+  check_order(cell, of, w);
+  thread_waiter x(w);
   if (w == nullptr) {
-    thread_waiter x(nullptr);
     if (add_waiter(cell, &x)) x.signal.wait();
     return;
   }
   check_help_depth(*w);
   if (cell.kind != origin::fork) {
-    const worker::stack_scope scope(*w);
+    const worker::stack_scope scope(*w, worker::loop::waiting);
     if (cell.run_if_queued(&cell) && cell.done()) return;
   }
-  thread_waiter x(w);
   if (!add_waiter(cell, &x)) return;
-  w->home().drive(*w, [&x] { return x.signal.is_set(); });
+  w->home().help(*w, [&x] { return x.signal.is_set(); });
 }
 
 /// The same in a destructor, which must not throw: beyond the helping limit the thread goes on helping on its reserve.
-inline void wait_in_destructor(cell_base& cell) noexcept {
+PLAIT_NOINLINE inline void wait_in_destructor(cell_base& cell) noexcept {
   if (cell.done()) return;
   auto* w = worker::of_this_thread();
   thread_waiter x(w);
@@ -64,23 +76,33 @@ inline void wait_in_destructor(cell_base& cell) noexcept {
   if (w == nullptr) {
     x.signal.wait();
   } else {
-    w->home().drive(*w, [&x] { return x.signal.is_set(); });
+    w->home().help(*w, [&x] { return x.signal.is_set(); });
   }
 }
 
 /// Blocks until the cell is done or the deadline has passed; says whether it is done. A worker helps meanwhile, and may
 /// return later than asked when a task that it runs takes longer.
-inline bool wait_blocking_until(cell_base& cell, std::chrono::steady_clock::time_point deadline) {
+inline bool wait_blocking_until(cell_base& cell, const sched::unit* of, std::chrono::steady_clock::time_point deadline) {
   if (cell.done()) return true;
   auto* w = worker::of_this_thread();
-  if (w != nullptr) check_help_depth(*w);
+  check_order(cell, of, w);
+  if (w != nullptr) {
+    check_help_depth(*w);
+    if (cell.kind != origin::fork && std::chrono::steady_clock::now() < deadline) {
+      const worker::stack_scope scope(*w, worker::loop::waiting);
+      if (cell.run_if_queued(&cell) && cell.done()) return true;
+    }
+  }
   thread_waiter x(w);
   auto* block = observe(cell);
-  if (block == nullptr || !block->add(&x)) return wait_blocking(cell), true;
+  if (block == nullptr || !block->add(&x)) {
+    while (!cell.done()) base::give_way();  // its callbacks have run; the completer is about to say so
+    return true;
+  }
   if (w == nullptr) {
     x.signal.wait_until(deadline);
   } else {
-    w->home().drive_until(*w, [&x] { return x.signal.is_set(); }, deadline);
+    w->home().help(*w, [&x] { return x.signal.is_set(); }, deadline);
   }
   if (x.signal.is_set()) return true;
   if (block->remove(&x)) return false;

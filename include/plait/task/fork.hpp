@@ -31,9 +31,14 @@ class [[nodiscard("fork does nothing until it is co_awaited: auto f = co_await f
     p.parent_unit = as;
     p.self = {nullptr, nullptr, as->context};
     p.link.store(0, std::memory_order_relaxed);  // published by the push
-    w->own.push(&p);
+    try {
+      w->own.push_continuation(&p);
+    } catch (...) {  // no memory for a longer deque
+      child.destroy();
+      throw;
+    }
     w->current = &p.self;
-    w->home().parking().notify();
+    w->home().parking().notify_free();
     return worker::transfer(w, child);
   }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/clock.hpp>
 #include <plait/task/blocking_wait.hpp>
 #include <plait/task/task.hpp>
 
-#include <chrono>
 #include <coroutine>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -25,9 +24,19 @@ result_cell<T>& cell_of(const future<T>& f);
 /// The end of a future's hold on its cell.
 template <class T>
 void drop(result_cell<T>& cell) noexcept {
-  if (cell.kind != origin::fork) return cell.drop_owner();
-  if (!cell.done()) wait_in_destructor(cell);
-  frame_of(cell).destroy();
+  if (cell.kind == origin::fork) {
+    if (!cell.done()) wait_in_destructor(cell);
+    frame_of(cell).destroy();
+  } else {
+    cell.drop_owner();
+  }
+}
+
+/// The unit of a started task that is a coroutine, or null.
+template <class T>
+const sched::unit* unit_of(result_cell<T>& cell) noexcept {
+  if (cell.kind == origin::object) return nullptr;
+  return &static_cast<task_promise<T>&>(cell).self;
 }
 
 /// Ends the hold on a done cell when the scope that took the result ends.
@@ -101,7 +110,7 @@ class [[nodiscard("a dropped future detaches its task, or waits for it if it was
   /// Blocks until the result is there and moves it out; rethrows the task's exception. On a worker it runs other tasks
   /// meanwhile, and throws plait::error where the stack is too deep for that. Elsewhere the thread sleeps.
   T get() {
-    detail::wait_blocking(cell());
+    wait();
     const detail::drop_guard<T> guard{release()};
     return guard.cell->take();
   }
@@ -114,21 +123,18 @@ class [[nodiscard("a dropped future detaches its task, or waits for it if it was
   }
 
   /// Blocks until the task has ended. Never throws its exception.
-  void wait() const { detail::wait_blocking(cell()); }
+  void wait() const { detail::wait_blocking(cell(), detail::unit_of(cell())); }
 
   /// Blocks until the task has ended or the time has passed; says whether it has ended. A worker runs other tasks meanwhile
   /// and returns later than asked if one of them takes longer.
   template <class Rep, class Period>
   bool wait_for(std::chrono::duration<Rep, Period> at_most) const {
-    return detail::wait_blocking_until(
-        cell(), std::chrono::steady_clock::now() + std::chrono::ceil<std::chrono::steady_clock::duration>(at_most));
+    return detail::wait_blocking_until(cell(), detail::unit_of(cell()), base::deadline_in(at_most));
   }
 
   /// Whether the task has ended, by a result, an exception, or cancellation.
   bool done() const {
-    if (cell().done()) return true;
-    const auto* block = detail::block_of(cell().state.load(std::memory_order_acquire));  // partner: observe
-    return block != nullptr && block->is_completing_here();
+    return cell().done() || detail::is_completing_here(cell());
   }
 
   /// The task's exception, or null if it has a result. Blocks until the task has ended.
@@ -219,11 +225,17 @@ template <class F>
   requires std::is_invocable_v<F&, const future<T>&>
 void future<T>::add_done_callback(F fn) {
   auto& c = cell();
-  std::unique_ptr<detail::callback> made = std::make_unique<detail::done_callback<T, F>>(std::move(fn));
   auto* block = detail::observe(c);
-  if (block != nullptr && block->add(made)) return;
-  while (!done()) std::this_thread::yield();  // the other callbacks have run; the completer is about to say so
-  made->call(c);
+  if (block != nullptr) {
+    detail::callback* made = new detail::done_callback<T, F>(std::move(fn));
+    if (block->add(made)) return;
+    while (!done()) base::give_way();  // the other callbacks have run; the completer is about to say so
+    made->call(c);
+    delete made;
+    return;
+  }
+  while (!done()) base::give_way();  // the completer is about to say so
+  detail::done_callback<T, F>(std::move(fn)).call(c);
 }
 
 }  // namespace plait

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/pause.hpp>
 #include <plait/sched/pool.hpp>
 #include <plait/task/result_cell.hpp>
 
-#include <algorithm>
 #include <atomic>
-#include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
-#include <vector>
 
 // Who waits for a cell, and what happens to them when it is done.
 
@@ -23,88 +20,122 @@ using sched::worker;
 struct callback {
   virtual ~callback() = default;
   virtual void call(cell_base& cell) noexcept = 0;
+  callback* next = nullptr;
 };
 
-/// The observers of a cell that has more than a single plain waiter.
-class observer_block {
+/// The observers of a cell that has more than a single plain waiter, in lists in order of arrival.
+class alignas(16) observer_block {
  public:
+  observer_block() noexcept = default;
+  observer_block(const observer_block&) = delete;
+  observer_block& operator=(const observer_block&) = delete;
+  ~observer_block() { delete_all(callbacks_); }
+
   /// False if the cell is about to be done: it will be in a moment.
-  bool add(waiter* w) {
+  bool add(waiter* w) noexcept {
     const std::lock_guard lock(mutex_);
-    if (!closed_) waiters_.push_back(w);
-    return !closed_;
+    if (closed_) return false;
+    w->next_job = nullptr;
+    auto** end = &waiters_;
+    while (*end != nullptr) end = &(*end)->next_job;
+    *end = w;
+    return true;
   }
   /// False if the completion has taken it already; it will be notified.
   bool remove(waiter* w) noexcept {
     const std::lock_guard lock(mutex_);
-    return std::erase(waiters_, w) != 0;
+    for (auto** at = &waiters_; *at != nullptr; at = &(*at)->next_job) {
+      if (*at != w) continue;
+      *at = w->next_job;
+      return true;
+    }
+    return false;
   }
-  /// Leaves the callback with the caller and returns false if callbacks have run already.
-  bool add(std::unique_ptr<callback>& c) {
+  /// Takes the callback, or leaves it with the caller and returns false if callbacks have run already.
+  bool add(callback* c) noexcept {
     const std::lock_guard lock(mutex_);
-    if (!closed_) callbacks_.push_back(std::move(c));
-    return !closed_;
+    if (closed_) return false;
+    auto** end = &callbacks_;
+    while (*end != nullptr) end = &(*end)->next;
+    *end = c;
+    return true;
   }
-  /// Runs all callbacks, those that come meanwhile too, and then gives the waiters. Once, by who completes.
-  std::vector<waiter*> close(cell_base& cell) noexcept {
-    completer_.store(std::this_thread::get_id(), std::memory_order_relaxed);  // read by the same thread in is_completing_here
+  /// Runs all callbacks, those that come meanwhile too. By who completes.
+  void close(cell_base& cell) noexcept {
+    completer_.store(base::thread_identity(), std::memory_order_relaxed);  // see is_completing_here
     for (;;) {
-      std::vector<std::unique_ptr<callback>> next;
+      callback* next = nullptr;
       {
         const std::lock_guard lock(mutex_);
-        if (callbacks_.empty()) {
+        next = std::exchange(callbacks_, nullptr);
+        if (next == nullptr) {
           closed_ = true;
-          return std::move(waiters_);
+          return;
         }
-        next.swap(callbacks_);
       }
-      for (auto& c : next) c->call(cell);
+      for (auto* c = next; c != nullptr; c = c->next) c->call(cell);
+      delete_all(next);
     }
+  }
+  /// After close: all waiters, linked in order of arrival.
+  sched::job* take_waiters() noexcept {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(waiters_, nullptr);
   }
   /// Whether the calling thread is running the callbacks: to them the cell is done.
   bool is_completing_here() const noexcept {
-    return completer_.load(std::memory_order_relaxed) == std::this_thread::get_id();  // only equal in the storing thread
+    return completer_.load(std::memory_order_relaxed) == base::thread_identity();  // only equal in the storing thread
   }
 
  private:
+  static void delete_all(callback* c) noexcept {
+    while (c != nullptr) delete std::exchange(c, c->next);
+  }
+
   std::mutex mutex_;
-  std::vector<waiter*> waiters_;
-  std::vector<std::unique_ptr<callback>> callbacks_;
+  sched::job* waiters_ = nullptr;
+  callback* callbacks_ = nullptr;
   bool closed_ = false;
-  std::atomic<std::thread::id> completer_{};
+  std::atomic<const void*> completer_{nullptr};
 };
 
 inline waiter* single_waiter(std::uint64_t state) noexcept { return reinterpret_cast<waiter*>(state & state_address); }
 inline observer_block* block_of(std::uint64_t state) noexcept {
   return (state & state_observed) != 0 ? reinterpret_cast<observer_block*>(state & state_address) : nullptr;
 }
+/// Whether the calling thread is running the cell's callbacks.
+inline bool is_completing_here(const cell_base& cell) noexcept {
+  const auto* block = block_of(cell.state.load(std::memory_order_acquire));  // partner: observe
+  return block != nullptr && block->is_completing_here();
+}
 
 /// Ends the block, if there is one. Called when the cell ends.
 inline void end_observers(cell_base& cell) noexcept { delete block_of(cell.state.load(std::memory_order_relaxed)); }  // last owner
 
-/// The cell's observer block, made if there is none, or null if the cell is done and has none.
+/// The cell's observer block, made if there is none, or null if the cell is done, or about to be, and has none.
 inline observer_block* observe(cell_base& cell) {
   auto s = cell.state.load(std::memory_order_acquire);  // partner: the exchange below, which publishes the block
-  std::unique_ptr<observer_block> fresh;
+  observer_block* fresh = nullptr;
   for (;;) {
-    if (auto* block = block_of(s)) return block;
-    if ((s & state_done) != 0) return nullptr;
-    if (!fresh) fresh = std::make_unique<observer_block>();
+    auto* block = block_of(s);
+    if (block != nullptr || (s & (state_done | state_sealed)) != 0) {
+      delete fresh;
+      return block;
+    }
+    if (fresh == nullptr) fresh = new observer_block;
     auto* before = single_waiter(s);
     if (before != nullptr) fresh->add(before);
-    const auto next = (s & ~state_address) | state_observed | reinterpret_cast<std::uint64_t>(fresh.get());
+    const auto next = (s & ~state_address) | state_observed | reinterpret_cast<std::uint64_t>(fresh);
     // release: publishes the block; acquire: for the next turn
-    if (cell.state.compare_exchange_strong(s, next, std::memory_order_acq_rel, std::memory_order_acquire)) {
-      return fresh.release();
-    }
-    if (before != nullptr) fresh = nullptr;  // the single waiter may have changed
+    if (cell.state.compare_exchange_strong(s, next, std::memory_order_acq_rel, std::memory_order_acquire)) return fresh;
+    if (before != nullptr) fresh->remove(before);  // it may have been taken
   }
 }
 
 /// Lets `w` be resumed or notified when the cell is done. False if it is done already.
 inline bool add_waiter(cell_base& cell, waiter* w) {
   auto s = cell.state.load(std::memory_order_acquire);  // partner: the completion
-  while ((s & (state_done | state_address)) == 0) {
+  while ((s & (state_done | state_sealed | state_address)) == 0) {
     // release: what is in the waiter; acquire on failure: the result
     if (cell.state.compare_exchange_weak(s, s | reinterpret_cast<std::uint64_t>(w), std::memory_order_acq_rel,
                                          std::memory_order_acquire)) {
@@ -115,7 +146,7 @@ inline bool add_waiter(cell_base& cell, waiter* w) {
     auto* block = observe(cell);
     if (block != nullptr && block->add(w)) return true;
   }
-  while (!cell.done()) std::this_thread::yield();  // its callbacks have run; the completer is about to say so
+  while (!cell.done()) base::give_way();  // its callbacks have run; the completer is about to say so
   return false;
 }
 
@@ -164,29 +195,49 @@ inline std::coroutine_handle<> resume_next(waiter* x, worker* w) noexcept {
   return worker::transfer(w, x->handle);
 }
 
-/// Makes the cell done: callbacks first, then the bit, with `drop` subtracted in the same step; then all waiters but one
-/// are resumed from queues. Gives that one, or null. The cell may be gone afterwards; `last` says whether the caller's was
-/// the last hold and it must end the cell.
-inline waiter* complete(cell_base& cell, std::uint64_t drop, bool& last) noexcept {
-  std::vector<waiter*> waiters;
-  bool closed = false;
+/// Runs the callbacks of a cell; later ones wait until it is done. For those whose end takes more than one step.
+inline void seal(cell_base& cell) noexcept {
   auto s = cell.state.load(std::memory_order_acquire);  // partner: observe
   for (;;) {
-    if (auto* block = block_of(s); block != nullptr && !closed) {
-      waiters = block->close(cell);
-      closed = true;
+    if (auto* block = block_of(s)) return block->close(cell);
+    // relaxed: publishes nothing; acquire on failure: the block
+    if (cell.state.compare_exchange_weak(s, s | state_sealed, std::memory_order_relaxed, std::memory_order_acquire)) return;
+  }
+}
+
+/// Makes the cell done: callbacks first, then the bit, with `drop` subtracted in the same step; then all waiters but one
+/// are resumed from queues. Gives that one, or null. The cell may be gone afterwards; `last` says whether the caller's was
+/// the last hold and it must end the cell. `before_done()` is called, once or more, when callbacks have run and the cell is
+/// still there.
+template <class BeforeDone>
+waiter* complete(cell_base& cell, std::uint64_t drop, bool& last, BeforeDone before_done) noexcept {
+  sched::job* waiters = nullptr;
+  auto s = cell.state.load(std::memory_order_acquire);  // partner: observe
+  observer_block* closed = nullptr;
+  for (;;) {
+    if (auto* block = block_of(s); block != nullptr && closed == nullptr) {
+      block->close(cell);
+      waiters = block->take_waiters();
+      closed = block;
       s = cell.state.load(std::memory_order_acquire);  // partner: owners that were dropped meanwhile
     }
+    before_done();
     // release: the result; acquire: the waiter's contents
     if (cell.state.compare_exchange_weak(s, (s | state_done) - drop, std::memory_order_acq_rel, std::memory_order_acquire)) {
       break;
     }
   }
   last = drop != 0 && s / state_owner == 1;
-  if (!closed) return single_waiter(s);
-  if (waiters.empty()) return nullptr;
-  for (std::size_t i = 1; i < waiters.size(); ++i) resume_later(waiters[i]);
-  return waiters.front();
+  if (closed == nullptr) return single_waiter(s);
+  auto* first = static_cast<waiter*>(waiters);
+  if (first == nullptr) return nullptr;
+  for (auto* rest = first->next_job; rest != nullptr;) {
+    resume_later(static_cast<waiter*>(std::exchange(rest, rest->next_job)));
+  }
+  return first;
+}
+inline waiter* complete(cell_base& cell, std::uint64_t drop, bool& last) noexcept {
+  return complete(cell, drop, last, [] {});
 }
 
 }  // namespace plait::detail

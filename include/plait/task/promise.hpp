@@ -28,9 +28,14 @@ using sched::unit;
 /// The part of a frame that says where control goes at the end of the task. As a job it is, for a fork, the parent's
 /// continuation, and for a spawned task the task itself.
 struct start_record : sched::job {
+  start_record() noexcept {}  // most tasks are calls
+
   std::coroutine_handle<> continuation;  ///< call: the caller; fork: the parent; spawn: the task itself
   // Forks and spawned tasks only; not initialised for calls.
-  unit* parent_unit;
+  union {
+    unit* parent_unit;  ///< forks
+    pool* home;         ///< spawned tasks: where it was queued
+  };
   unit self;
   /// Forks: how child and parent tell each other that they run side by side. 0 at first. Who takes the parent's
   /// continuation from the deque puts the parent's family there; the child at its end puts `link_ended` and its own family,
@@ -66,6 +71,7 @@ inline void resume_parent(sched::job* j, worker& w) noexcept {
 
 /// The end of a forked child whose continuation somebody took, or may be taking.
 PLAIT_NOINLINE inline std::coroutine_handle<> end_fork(cell_base& cell, start_record& record, worker* w) noexcept {
+  seal(cell);  // callbacks may start children
   auto* own = record.self.children;
   // acq_rel: our family, and the parent's; partner: resume_parent
   const auto before =
@@ -80,10 +86,10 @@ PLAIT_NOINLINE inline std::coroutine_handle<> end_fork(cell_base& cell, start_re
 template <class Handle>
 PLAIT_NOINLINE std::coroutine_handle<> end_spawned(Handle self, worker* w) noexcept {
   auto& promise = self.promise();
-  auto* own = promise.self.children;
+  family* own = nullptr;
   auto* parent = promise.self.parent;
   bool last = false;
-  auto* next = complete(promise, state_owner, last);
+  auto* next = complete(promise, state_owner, last, [&] { own = promise.self.children; });  // callbacks may start some
   if (last) self.destroy();
   resume_joiner(unit::ended(own, parent));
   return resume_next(next, w);

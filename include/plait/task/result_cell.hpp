@@ -7,10 +7,9 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <memory>
+#include <new>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 // The result of a started task, and the word that says how far the task is.
 //
@@ -18,7 +17,8 @@
 //   bit 0   done       value or exception are there; never cleared
 //   bit 1   claimed    somebody executes the queued task, or has cancelled it
 //   bit 2   observed   the address is that of an observer block, else of a single waiter (or null)
-//   3..55   address
+//   bit 3   sealed     callbacks have run, done follows
+//   4..55   address
 //   56..63  owners     of spawned and submitted tasks: the future, and the queue's or the run's hold
 //
 //   from                  event                                to
@@ -28,6 +28,7 @@
 //   no address            first await or blocking wait         + address of its waiter
 //   single waiter         second observer, callback, time-out  + observed, address of a block with both
 //   not done              end of the task                      + done; spawned: - 1 owner; waiters are resumed
+//   no block              slow end of a fork                   + sealed; nobody can be added
 //   done, not done        future dropped                       - 1 owner; at 0 the cell ends
 // A fork whose continuation nobody took ends by a plain store of `done`: the parent has not run, so no other thread and no
 // waiter can know the cell.
@@ -37,8 +38,9 @@ namespace plait::detail {
 inline constexpr std::uint64_t state_done = 1;
 inline constexpr std::uint64_t state_claimed = 2;
 inline constexpr std::uint64_t state_observed = 4;
+inline constexpr std::uint64_t state_sealed = 8;
 inline constexpr std::uint64_t state_owner = std::uint64_t{1} << 56;
-inline constexpr std::uint64_t state_address = (state_owner - 1) & ~std::uint64_t{7};
+inline constexpr std::uint64_t state_address = (state_owner - 1) & ~std::uint64_t{15};
 
 static_assert(sizeof(void*) == 8, "plait: the state word holds an address of up to 56 bits beside its flags");
 
@@ -80,13 +82,15 @@ struct cell_base {
   }
 };
 
+struct nothing {};
+
 template <class T>
 struct stored {
   using type = T;
 };
 template <>
 struct stored<void> {
-  using type = std::monostate;
+  using type = nothing;
 };
 template <class T>
 struct stored<T&> {
@@ -111,19 +115,20 @@ struct result_cell : cell_base {
   result_cell() noexcept {}
   ~result_cell() {
     if (ended == outcome::value) {
-      std::destroy_at(&value);
+      destroy_value();
     } else if (ended == outcome::error) {
-      std::destroy_at(&error);
+      error.~exception_ptr();
     }
   }
 
   template <class... A>
   void set_value(A&&... a) {
-    std::construct_at(&value, std::forward<A>(a)...);
+    ::new (static_cast<void*>(std::addressof(value))) stored_t<T>(std::forward<A>(a)...);
     ended = outcome::value;
   }
   void set_error(std::exception_ptr e) noexcept {
-    std::construct_at(&error, std::move(e));
+    if (ended == outcome::value) destroy_value();  // thrown by a destructor after the result was there
+    ::new (static_cast<void*>(std::addressof(error))) std::exception_ptr(std::move(e));
     ended = outcome::error;
   }
 
@@ -145,6 +150,10 @@ struct result_cell : cell_base {
   }
 
  private:
+  void destroy_value() noexcept {
+    using type = stored_t<T>;
+    value.~type();
+  }
   [[noreturn]] PLAIT_NOINLINE void rethrow() {
     seen = true;
     std::rethrow_exception(error);

@@ -18,7 +18,7 @@ class run_scope : public sched::family {
   void wait() noexcept {
     subtree_ended();  // the place that was kept for the starting thread
     if (helper_ != nullptr) {
-      helper_->home().drive(*helper_, [this] { return signal_.is_set(); });
+      helper_->home().help(*helper_, [this] { return signal_.is_set(); });
     } else {
       signal_.wait();
     }
@@ -47,9 +47,14 @@ T run_on(pool& where, task<T> t) {
   if (w != nullptr) detail::check_help_depth(*w);
   detail::run_scope scope(w);
   void* context = w != nullptr && w->current != nullptr && &w->home() == &where ? w->current->context : nullptr;
-  auto& p = detail::prepare_spawn(t, scope, context);
+  auto& p = detail::prepare_spawn(t, where, scope, context);
+  try {
+    where.post(&p);
+  } catch (...) {
+    detail::unspawn(p);
+    throw;
+  }
   auto f = detail::make_future<T>(p);
-  where.post(&p);
   scope.wait();
   return f.get();
 }

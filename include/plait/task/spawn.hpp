@@ -29,11 +29,13 @@ void execute_spawned(sched::job* j, worker& w) noexcept {
 
 template <class T>
 bool run_if_queued(cell_base* cell) noexcept {
-  auto& p = static_cast<task_promise<T>&>(*cell);
+  auto& p = static_cast<task_promise<T>&>(static_cast<result_cell<T>&>(*cell));
+  auto* w = worker::of_this_thread();
+  if (p.home != &w->home()) return false;  // its own pool runs it
   // relaxed: the caller holds the cell; the run gets a hold beside that of the queue
   p.state.fetch_add(state_owner, std::memory_order_relaxed);
   if (p.claim()) {
-    run_claimed(p, *worker::of_this_thread());
+    run_claimed(p, *w);
     return true;
   }
   p.drop_owner();
@@ -42,8 +44,9 @@ bool run_if_queued(cell_base* cell) noexcept {
 
 /// Makes the task a started one that `parent` counts; the caller queues it.
 template <class T>
-task_promise<T>& prepare_spawn(task<T>& t, sched::family& parent, void* context) {
+task_promise<T>& prepare_spawn(task<T>& t, pool& where, sched::family& parent, void* context) {
   auto& p = t.release().promise();
+  p.home = &where;
   p.kind = origin::spawn;
   p.destroy = [](cell_base* cell) noexcept { frame_of(static_cast<result_cell<T>&>(*cell)).destroy(); };
   p.run_if_queued = &run_if_queued<T>;
@@ -71,8 +74,8 @@ future<T> spawn_on(pool& where, task<T> t) {
   auto* w = detail::worker::of_this_thread();
   const bool inside = w != nullptr && &w->home() == &where && w->current != nullptr;
   if (!inside && where.closing()) throw error("plait: the pool is ending and takes no more tasks from outside");
-  auto& p = inside ? detail::prepare_spawn(t, w->current->make_children(), w->current->context)
-                   : detail::prepare_spawn(t, where.ground(), nullptr);
+  auto& p = inside ? detail::prepare_spawn(t, where, w->current->make_children(), w->current->context)
+                   : detail::prepare_spawn(t, where, where.ground(), nullptr);
   try {
     where.post(&p);
   } catch (...) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/functional.hpp>
 #include <plait/task/promise.hpp>
 
 #include <coroutine>
+#include <type_traits>
 #include <utility>
 
 namespace plait {
@@ -100,9 +102,9 @@ using awaited_t = typename awaited<R>::type;
 template <class F, class... A>
 task<awaited_t<std::invoke_result_t<F, A...>>> call_owned(F f, A... args) {
   if constexpr (is_task<std::invoke_result_t<F, A...>>) {
-    co_return co_await std::invoke(std::move(f), std::move(args)...);
+    co_return co_await base::invoke(std::move(f), std::move(args)...);
   } else {
-    co_return std::invoke(std::move(f), std::move(args)...);
+    co_return base::invoke(std::move(f), std::move(args)...);
   }
 }
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <plait/base/errors.hpp>
+#include <plait/base/functional.hpp>
 #include <plait/base/type_name.hpp>
 
 #include <cstdio>
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>

@@ -45,7 +45,7 @@ inline void wait_children_blocking() {
   if (children == nullptr || !children->has_children()) return;
   detail::check_help_depth(*w);
   detail::thread_waiter x(w);
-  if (children->join(&x)) w->home().drive(*w, [&x] { return x.signal.is_set(); });
+  if (children->join(&x)) w->home().help(*w, [&x] { return x.signal.is_set(); });
 }
 
 }  // namespace plait

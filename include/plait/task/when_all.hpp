@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/functional.hpp>
+#include <plait/task/children.hpp>
 #include <plait/task/fork.hpp>
 
 #include <exception>
-#include <functional>
 #include <iterator>
-#include <optional>
-#include <ranges>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -100,38 +99,31 @@ task<std::tuple<tuple_value_t<T>...>> join_all(std::tuple<future<T>...> futures)
   co_return std::apply([&](auto&... f) { return std::tuple<tuple_value_t<T>...>(take(f)...); }, futures);
 }
 
-}  // namespace detail
-
-/// Starts all tasks at once and joins them and the futures: gives a tuple of the results in argument order, with
-/// std::monostate for void. All have ended before it resumes; then the first exception in argument order is rethrown.
-template <detail::child... C>
-  requires(sizeof...(C) > 0)
-task<std::tuple<detail::tuple_value_t<detail::child_value_t<C>>...>> when_all(C... children) {
-  std::tuple<future<detail::child_value_t<C>>...> futures;
-  co_await [](std::tuple<future<detail::child_value_t<C>>...>& f, C&... c) -> task<void> {
-    co_await std::apply([&](auto&... started) -> task<void> { (co_await detail::start(c, started), ...); }, f);
+template <class... C>
+task<std::tuple<tuple_value_t<child_value_t<C>>...>> start_and_join(C... children) {
+  std::tuple<future<child_value_t<C>>...> futures;
+  co_await [](std::tuple<future<child_value_t<C>>...>& f, C&... c) -> task<void> {
+    co_await std::apply([&](auto&... started) -> task<void> { (co_await start(c, started), ...); }, f);
   }(futures, children...);
-  co_return co_await detail::join_all(std::move(futures));
+  co_return co_await join_all(std::move(futures));
 }
 
-/// The same for a range of tasks or of futures, which it owns if it is given as an rvalue: gives a vector in their order
-/// (references as std::reference_wrapper).
-template <std::ranges::input_range R>
-  requires detail::child<std::ranges::range_reference_t<R>>
-task<std::vector<detail::vector_value_t<detail::child_value_t<std::ranges::range_reference_t<R>>>>> when_all(R children) {
-  using value = detail::child_value_t<std::ranges::range_reference_t<R>>;
+/// For a range of tasks or futures.
+template <class C>
+task<std::vector<vector_value_t<child_value_t<C>>>> start_and_join_range(std::vector<C> children) {
+  using value = child_value_t<C>;
   std::vector<future<value>> futures;
-  if constexpr (std::ranges::sized_range<R>) futures.reserve(std::ranges::size(children));
+  futures.reserve(children.size());
   for (auto& c : children) {
     future<value> started;
-    co_await detail::start(c, started);
+    co_await start(c, started);
     futures.push_back(std::move(started));
   }
-  for (auto& f : futures) co_await detail::settled(f);
+  for (auto& f : futures) co_await settled(f);
   std::exception_ptr first;
-  for (auto& f : futures) detail::keep_first(f, first);
+  for (auto& f : futures) keep_first(f, first);
   if (first) std::rethrow_exception(first);
-  std::vector<detail::vector_value_t<value>> results;
+  std::vector<vector_value_t<value>> results;
   results.reserve(futures.size());
   for (auto& f : futures) {
     if constexpr (std::is_void_v<value>) {
@@ -142,6 +134,24 @@ task<std::vector<detail::vector_value_t<detail::child_value_t<std::ranges::range
     }
   }
   co_return results;
+}
+
+}  // namespace detail
+
+/// Starts all tasks at once and joins them and the futures, which it takes, also those given by name: gives a tuple of the
+/// results in argument order, with std::monostate for void. All have ended before it resumes; then the first exception in
+/// argument order is rethrown.
+template <detail::child... C>
+  requires(sizeof...(C) > 0)
+auto when_all(C&&... children) {
+  return detail::start_and_join<std::remove_cvref_t<C>...>(std::move(children)...);
+}
+
+/// The same for a range of tasks or of futures: gives a vector in their order, with references as std::reference_wrapper.
+template <class R>
+  requires detail::child<detail::element_t<R>>
+auto when_all(R&& children) {
+  return detail::start_and_join_range(detail::take_elements(children));
 }
 
 }  // namespace plait

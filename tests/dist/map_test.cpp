@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <doctest/doctest.h>
+
+#include <plait/plait.hpp>
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <numeric>
+#include <ranges>
+#include <set>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "../support/ranks_case.hpp"
+
+// One function over many inputs.
+namespace map_cases {
+
+double halve(int n) { return n / 2.0; }
+plait::task<int> add_one_later(int n) {
+  co_await plait::yield();
+  co_return n + 1;
+}
+plait::rank_local<std::atomic<int>> visits;
+void visit(int) { ++*visits; }
+plait::task<void> visit_later(int) {
+  co_await plait::yield();
+  ++*visits;
+}
+int checked(int n) {
+  if (n % 10 == 7) throw std::out_of_range("bad input " + std::to_string(n));
+  ++*visits;
+  return n;
+}
+bool is_even(int n) { return n % 2 == 0; }
+std::string repeat(std::string s, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i) out += s;
+  return out;
+}
+std::size_t length(const std::string& s) { return s.size(); }
+std::unique_ptr<int> boxed(std::unique_ptr<int> p) {
+  ++*p;
+  return p;
+}
+struct point {
+  explicit point(int a) : x(a) {}
+  int x;
+};
+point move_point(point p) { return point(p.x * 2); }
+int rank_of(int) { return plait::rank(); }
+
+std::vector<int> first_numbers(int n) {
+  std::vector<int> v(static_cast<std::size_t>(n));
+  std::iota(v.begin(), v.end(), 0);
+  return v;
+}
+
+std::atomic<int> progress_calls{0};
+std::atomic<std::size_t> progress_done{0};
+std::atomic<int> progress_wrong{0};
+void note_progress(std::size_t done, std::size_t total) {
+  ++progress_calls;
+  if (done <= progress_done || done > total || total != 25) ++progress_wrong;
+  progress_done = done;
+}
+
+std::atomic<int> at_once{0};
+std::atomic<int> most_at_once{0};
+int watched(int n) {
+  const int now = ++at_once;
+  int most = most_at_once;
+  while (now > most && !most_at_once.compare_exchange_weak(most, now)) {
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  --at_once;
+  return n;
+}
+
+}  // namespace map_cases
+
+using namespace map_cases;
+
+RANKS_CASE("map gives the results in input order, for any chunk and window") {
+  rt.run([]() -> plait::task<void> {
+    const auto inputs = first_numbers(37);
+    for (const std::size_t chunk : {std::size_t{1}, std::size_t{4}, std::size_t{37}, std::size_t{100}}) {
+      for (const std::size_t window : {std::size_t{0}, std::size_t{1}, std::size_t{3}}) {
+        const auto results = co_await plait::map<halve>(inputs, {.chunk = chunk, .window = window});
+        CHECK(results.size() == 37);
+        for (std::size_t i = 0; i < results.size(); ++i) CHECK(results[i] == static_cast<double>(i) / 2);
+      }
+    }
+    const auto later = co_await plait::map<add_one_later>(inputs, {.chunk = 5});
+    CHECK(later.size() == 37);
+    CHECK(later.back() == 37);
+  });
+}
+
+RANKS_CASE("map works from any rank and in nested tasks") {
+  rt.run_all([]() -> plait::task<void> {
+    const auto results = co_await plait::map<halve>(first_numbers(20), {.chunk = 3});
+    CHECK(std::accumulate(results.begin(), results.end(), 0.0) == 95);
+    const auto inner = co_await plait::submit(plait::cyclic, []() -> plait::task<double> {
+      const auto r = co_await plait::map<halve>(first_numbers(10));
+      co_return std::accumulate(r.begin(), r.end(), 0.0);
+    });
+    CHECK(inner == 22.5);
+  }());
+}
+
+RANKS_CASE("map takes many kinds of ranges") {
+  rt.run([]() -> plait::task<void> {
+    CHECK((co_await plait::map<halve>(std::vector<int>{})).empty());
+    CHECK((co_await plait::map<halve>(std::views::iota(0, 10))).size() == 10);
+    const std::list<int> list{4, 5};
+    CHECK((co_await plait::map<halve>(list)) == std::vector<double>{2, 2.5});
+    const std::set<std::string> set{"a", "bcd"};
+    CHECK((co_await plait::map<length>(set)) == std::vector<std::size_t>{1, 3});
+    int array[] = {1, 2, 3};
+    CHECK((co_await plait::map<halve>(std::span<int>(array))).size() == 3);
+    auto odd = std::views::filter(list, [](int n) { return n % 2 == 1; });
+    CHECK((co_await plait::map<halve>(odd)) == std::vector<double>{2.5});
+    std::vector<bool> expected{true, false, true};
+    CHECK((co_await plait::map<is_even>(first_numbers(3), {.chunk = 2})) == expected);
+  });
+}
+
+RANKS_CASE("map leaves an lvalue range and what a view looks at as they were") {
+  rt.run([]() -> plait::task<void> {
+    std::vector<std::string> words{"a long enough word to be on the heap", "another long enough word on the heap"};
+    const auto before = words;
+    CHECK((co_await plait::map<length>(words)).size() == 2);
+    CHECK(words == before);
+    CHECK((co_await plait::map<length>(std::span<std::string>(words))).size() == 2);
+    CHECK(words == before);
+    CHECK((co_await plait::map<length>(std::views::all(words), {.chunk = 2})).size() == 2);
+    CHECK(words == before);
+    for (auto& f : plait::map_futures<length>(std::span<std::string>(words))) CHECK(co_await f == 36);
+    CHECK(words == before);
+    for (auto& f : plait::map_futures<length>(words)) CHECK(co_await f == 36);
+    CHECK(words == before);
+  });
+}
+
+RANKS_CASE("map zips several ranges, and the shortest ends it") {
+  rt.run([]() -> plait::task<void> {
+    const std::vector<std::string> words{"a", "b", "c", "d"};
+    const auto out = co_await plait::map<repeat>(plait::map_options{.chunk = 2}, words, std::vector<int>{1, 2, 3});
+    CHECK(out == std::vector<std::string>{"a", "bb", "ccc"});
+    const auto endless = co_await plait::map<repeat>({}, words, std::views::iota(2));
+    CHECK(endless == std::vector<std::string>{"aa", "bbb", "cccc", "ddddd"});
+  });
+}
+
+RANKS_CASE("map takes move-only inputs and results, and types without a default constructor") {
+  rt.run([]() -> plait::task<void> {
+    std::vector<std::unique_ptr<int>> boxes;
+    for (int i = 0; i < 10; ++i) boxes.push_back(std::make_unique<int>(i));
+    const auto out = co_await plait::map<boxed>(std::move(boxes), {.chunk = 3});
+    CHECK(out.size() == 10);
+    for (int i = 0; i < 10; ++i) CHECK(*out[static_cast<std::size_t>(i)] == i + 1);
+    const auto points = co_await plait::map<move_point>(std::vector<point>(5, point(4)), {.chunk = 2});
+    CHECK(points.size() == 5);
+    CHECK(points.back().x == 8);
+  });
+}
+
+RANKS_CASE("map over a function without result calls it once for each input") {
+  rt.run([]() -> plait::task<void> {
+    const std::vector<std::monostate> nothing = co_await plait::map<visit>(first_numbers(25), {.chunk = 4});
+    CHECK(nothing.size() == 25);
+    co_await plait::map<visit_later>(first_numbers(25), {.chunk = 4});
+  });
+  CHECK(plait_test::sum_over_ranks(rt, visits.get(rt).exchange(0)) == 50);
+}
+
+RANKS_CASE("map throws the first exception in input order, after all inputs have had their turn") {
+  for (const std::size_t chunk : {std::size_t{1}, std::size_t{4}, std::size_t{50}}) {
+    const auto caught = rt.run([chunk]() -> plait::task<std::string> {
+      try {
+        co_await plait::map<checked>(first_numbers(30), {.chunk = chunk, .window = 5});
+      } catch (const std::out_of_range& e) {
+        co_return e.what();
+      }
+      co_return "nothing was thrown";
+    });
+    CHECK(caught.value_or("bad input 7") == "bad input 7");
+    CHECK(plait_test::sum_over_ranks(rt, visits.get(rt).exchange(0)) == 27);
+  }
+}
+
+RANKS_CASE("map reports its progress") {
+  if (rt.rank() == 0) {
+    progress_calls = progress_wrong = 0;
+    progress_done = 0;
+  }
+  rt.run([]() -> plait::task<void> { co_await plait::map<halve>(first_numbers(25), {.chunk = 4, .progress = &note_progress}); });
+  if (rt.rank() == 0) {
+    CHECK(progress_calls == 7);
+    CHECK(progress_done == 25);
+    CHECK(progress_wrong == 0);
+  }
+}
+
+RANKS_CASE("map reports its progress beyond inputs that throw") {
+  if (rt.rank() == 0) {
+    progress_calls = progress_wrong = 0;
+    progress_done = 0;
+  }
+  rt.run([]() -> plait::task<void> {
+    auto inputs = first_numbers(25);
+    inputs[24] = 7;
+    CHECK_THROWS_AS(co_await plait::map<checked>(std::move(inputs), {.chunk = 4, .progress = &note_progress}), std::out_of_range);
+  });
+  if (rt.rank() == 0) {
+    CHECK(progress_done == 25);
+    CHECK(progress_wrong == 0);
+  }
+  visits.get(rt) = 0;
+}
+
+TEST_CASE("map has no more tasks under way than its window") {
+  plait_test::on_loopback(2, {.workers = 2}, [](plait::runtime& rt) {
+    rt.run([]() -> plait::task<void> {
+      for (const std::size_t window : {std::size_t{1}, std::size_t{2}}) {
+        most_at_once = 0;
+        co_await plait::map<watched>(first_numbers(20), {.window = window});
+        CHECK(most_at_once <= static_cast<int>(window));
+      }
+    });
+  });
+}
+
+RANKS_CASE("a chunk of 0 is an error, a range that throws too") {
+  rt.run([]() -> plait::task<void> {
+    CHECK_THROWS_WITH_AS(co_await plait::map<halve>(first_numbers(3), {.chunk = 0}), doctest::Contains("chunk"), plait::error);
+    auto broken = std::views::transform(std::views::iota(0, 10), [](int n) {
+      if (n == 5) throw std::domain_error("broken range");
+      return n;
+    });
+    CHECK_THROWS_WITH_AS(co_await plait::map<halve>(broken), "broken range", std::domain_error);
+  });
+}
+
+RANKS_CASE("map_futures starts a task for each input") {
+  rt.run([]() -> plait::task<void> {
+    auto futures = plait::map_futures<halve>(first_numbers(20));
+    CHECK(futures.size() == 20);
+    for (std::size_t i = 0; i < futures.size(); ++i) CHECK(co_await futures[i] == static_cast<double>(i) / 2);
+    std::vector<std::unique_ptr<int>> boxes;
+    boxes.push_back(std::make_unique<int>(1));
+    auto moved = plait::map_futures<boxed>(std::move(boxes));
+    CHECK(*co_await moved[0] == 2);
+  });
+}
+
+RANKS_CASE("map_as_completed gives each result once, in the order of completion") {
+  rt.run([]() -> plait::task<void> {
+    auto range = plait::map_as_completed<checked>(first_numbers(20));
+    std::set<std::size_t> seen;
+    int failures = 0;
+    while (auto c = co_await plait::next(range)) {
+      CHECK(seen.insert(c->index).second);
+      try {
+        CHECK(co_await c->future == static_cast<int>(c->index));
+      } catch (const std::out_of_range&) {
+        ++failures;
+      }
+    }
+    CHECK(seen.size() == 20);
+    CHECK(failures == 2);
+  });
+  visits.get(rt) = 0;
+}
+
+RANKS_CASE("map spreads its chunks over the ranks") {
+  if (rt.size() == 1) return;
+  rt.run([]() -> plait::task<void> {
+    const auto ranks = co_await plait::map<[](int n) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      return rank_of(n);
+    }>(first_numbers(16 * plait::size()), {.chunk = 2});
+    CHECK(std::set<int>(ranks.begin(), ranks.end()).size() > 1);
+  });
+}

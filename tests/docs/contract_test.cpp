@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// The programs in docs/contract.md. What is safe is run here; what is unsafe is only compiled. The page quotes the parts
+// between `// docs: NAME` and `// docs: end` (check.py).
+#include <doctest/doctest.h>
+
+#include <plait/plait.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "../support/loopback_ranks.hpp"
+
+namespace {
+plait::task<void> step() { co_await plait::yield(); }
+}  // namespace
+
+// ---- who owns what --------------------------------------------------------------------------------------------------
+
+namespace reference_parameters {
+plait::task<std::size_t> count_words(const std::string& text) {
+  co_await plait::yield();
+  co_return text.empty() ? 0 : 1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), ' '));
+}
+
+// docs: reference parameters
+plait::task<std::size_t> unsafe() {
+  auto words = count_words(std::string("gone at the semicolon"));  // the string ends here; nothing has run yet
+  co_return co_await words;                                        // reads it
+}
+
+plait::task<std::size_t> safe() {
+  co_return co_await count_words(std::string("alive until the end of the expression"));
+}
+
+plait::task<std::size_t> also_safe() {
+  auto words = plait::spawn(count_words, std::string("spawn, fork and submit keep copies"));
+  co_return co_await words;
+}
+// docs: end
+}  // namespace reference_parameters
+
+TEST_CASE("docs: reference parameters") {
+  CHECK(plait::sync_wait(reference_parameters::safe()) == 7);
+  CHECK(plait::sync_wait(reference_parameters::also_safe()) == 6);
+  static_cast<void>(&reference_parameters::unsafe);
+}
+
+namespace lambda_captures {
+// docs: lambda captures
+plait::future<int> unsafe(int k) {
+  return plait::spawn([k]() -> plait::task<int> {
+    co_await plait::yield();
+    co_return k;  // k is part of the lambda, which ended with the statement below
+  }());
+}
+
+plait::future<int> safe(int k) {
+  return plait::spawn([k]() -> plait::task<int> {
+    co_await plait::yield();
+    co_return k;
+  });  // no (): spawn keeps the lambda until its coroutine has ended
+}
+
+plait::future<int> also_safe(int k) {
+  return plait::spawn([](int n) -> plait::task<int> {
+    co_await plait::yield();
+    co_return n;
+  }(k));  // parameters lie in the coroutine's frame, captures do not
+}
+// docs: end
+}  // namespace lambda_captures
+
+TEST_CASE("docs: lambda captures") {
+  CHECK(lambda_captures::safe(3).get() == 3);
+  CHECK(lambda_captures::also_safe(4).get() == 4);
+  static_cast<void>(&lambda_captures::unsafe);
+}
+
+// ---- forks are structured -------------------------------------------------------------------------------------------
+
+namespace structured {
+// docs: structured forks
+plait::task<long> sum(std::span<const long> values) {
+  if (values.size() < 1000) co_return std::accumulate(values.begin(), values.end(), 0L);
+  const std::size_t half = values.size() / 2;
+  plait::future<long> left = co_await plait::fork(sum(values.first(half)));
+  const long right = co_await sum(values.subspan(half));  // if this throws, left waits for its task first
+  co_return co_await left + right;
+}
+// docs: end
+
+void look_at(const std::vector<long>&) {}
+
+// docs: forks and locals
+plait::task<long> unsafe() {
+  plait::future<long> total;
+  std::vector<long> values(5000, 1);  // declared later, so it ends earlier
+  total = co_await plait::fork(sum(values));
+  look_at(values);  // if this throws, values ends, and then total waits for a task that reads it
+  co_return co_await total;
+}
+
+plait::task<long> also_unsafe() {
+  std::vector<long> values(5000, 1);
+  plait::future<long> total = plait::spawn(sum(values));
+  look_at(values);  // if this throws, total detaches its task, which goes on reading values
+  co_return co_await total;
+}
+
+plait::task<long> safe() {
+  std::vector<long> values(5000, 1);
+  plait::future<long> total = co_await plait::fork(sum(values));  // a fork, declared after what it refers to
+  look_at(values);
+  co_return co_await total;
+}
+// docs: end
+}  // namespace structured
+
+TEST_CASE("docs: forks and locals") {
+  CHECK(plait::sync_wait(structured::safe()) == 5000);
+  static_cast<void>(&structured::unsafe);
+  static_cast<void>(&structured::also_unsafe);
+}
+
+// ---- what resumes where ---------------------------------------------------------------------------------------------
+
+namespace locks {
+std::mutex mutex;
+int count = 0;
+
+// docs: locks
+plait::task<void> unsafe() {
+  const std::lock_guard lock(mutex);
+  ++count;
+  co_await step();  // may go on in another thread, which then unlocks a mutex that it does not hold
+}
+
+plait::task<void> safe() {
+  {
+    const std::lock_guard lock(mutex);
+    ++count;
+  }
+  co_await step();
+}
+// docs: end
+}  // namespace locks
+
+namespace thread_locals {
+thread_local std::vector<int> scratch;
+int total(const std::vector<int>& v) { return std::accumulate(v.begin(), v.end(), 0); }
+
+// docs: thread_local
+plait::task<int> unsafe() {
+  std::vector<int>& mine = scratch;  // this thread's
+  mine.assign({1, 2, 3});
+  co_await step();
+  co_return total(mine);  // in whatever thread this is now, beside the owner
+}
+
+plait::task<int> safe() {
+  co_await step();
+  scratch.assign({1, 2, 3});
+  co_return total(scratch);  // no suspension between the two
+}
+// docs: end
+}  // namespace thread_locals
+
+TEST_CASE("docs: locks and thread_local") {
+  plait::sync_wait(locks::safe());
+  CHECK(locks::count == 1);
+  CHECK(plait::sync_wait(thread_locals::safe()) == 6);
+  static_cast<void>(&locks::unsafe);
+  static_cast<void>(&thread_locals::unsafe);
+}
+
+// ---- waiting --------------------------------------------------------------------------------------------------------
+
+namespace deep {
+// docs: deep waits
+int unsafe(int depth) {
+  if (depth == 0) return 0;
+  plait::future<int> below = plait::spawn([depth] { return unsafe(depth - 1); });
+  return below.get() + 1;  // runs the other task on top of this one's stack: at some depth it throws plait::error
+}
+
+plait::task<int> safe(int depth) {
+  if (depth == 0) co_return 0;
+  plait::future<int> below = plait::spawn(safe(depth - 1));
+  co_return co_await below + 1;  // the stack stays flat; frames are on the heap
+}
+// docs: end
+}  // namespace deep
+
+namespace helping {
+std::mutex mutex;
+int answer() {
+  const std::lock_guard lock(mutex);
+  return 42;
+}
+
+// docs: locks and helping
+int unsafe() {
+  const std::lock_guard lock(mutex);
+  return plait::spawn(answer).get();  // runs other tasks in this very thread, and one of them takes the same mutex
+}
+
+int safe() {
+  const int found = plait::spawn(answer).get();
+  const std::lock_guard lock(mutex);
+  return found;
+}
+// docs: end
+}  // namespace helping
+
+TEST_CASE("docs: waiting") {
+  CHECK(plait::sync_wait(deep::safe(10'000)) == 10'000);
+  CHECK(plait::sync_wait([]() -> plait::task<int> { co_return helping::safe(); }()) == 42);
+  static_cast<void>(&deep::unsafe);
+  static_cast<void>(&helping::unsafe);
+}
+
+// ---- runs -----------------------------------------------------------------------------------------------------------
+
+namespace runs {
+plait::task<int> phase(std::vector<int> values) { co_return std::accumulate(values.begin(), values.end(), 0); }
+std::vector<int> load() { return {1, 2, 3}; }
+
+// docs: run is collective
+void unsafe(plait::runtime& rt) {
+  if (rt.rank() == 0) rt.run(phase(load()));  // the others never come: rank 0 waits for ever
+}
+
+int safe(plait::runtime& rt) {
+  const std::optional<int> sum = rt.run([] { return phase(load()); });  // load() is called on rank 0 only
+  return sum.value_or(0);                                               // engaged on rank 0
+}
+// docs: end
+}  // namespace runs
+
+TEST_CASE("docs: run is collective") {
+  plait_test::on_loopback(2, {.workers = 1}, [](plait::runtime& rt) {
+    CHECK(runs::safe(rt) == (rt.rank() == 0 ? 6 : 0));
+  });
+  static_cast<void>(&runs::unsafe);
+}
+
+// ---- what travels ---------------------------------------------------------------------------------------------------
+
+namespace pointers {
+// docs: captured pointers
+plait::future<double> unsafe(const std::vector<double>& values) {
+  // Compiles: nobody can look into captures. On another rank the address means nothing.
+  return plait::submit(plait::by_value([p = values.data()](int i) { return p[i]; }), 3);
+}
+
+plait::future<double> safe(const std::vector<double>& values) {
+  return plait::submit([](const std::vector<double>& v, std::size_t i) { return v.at(i); }, values, 3);
+}
+
+plait::future<double> also_safe(double factor, double x) {
+  return plait::submit(plait::by_value([factor](double y) { return factor * y; }), x);  // captures numbers
+}
+// docs: end
+}  // namespace pointers
+
+namespace globals {
+// docs: one object a rank
+int counter = 0;
+void unsafe() { ++counter; }  // counts where the task runs, in several threads at once
+
+plait::rank_local<std::atomic<int>> counts;
+void safe() { ++*counts; }  // one object a rank, made on first use there
+
+plait::task<int> count_on_all_ranks() {
+  for (int i = 0; i < 100; ++i) static_cast<void>(plait::submit<safe>());
+  co_await plait::wait_children();
+  const std::vector<int> all = co_await plait::spmd([] { return counts->load(); });
+  co_return std::accumulate(all.begin(), all.end(), 0);  // 100
+}
+// docs: end
+}  // namespace globals
+
+TEST_CASE("docs: what travels") {
+  plait_test::on_loopback(2, {.workers = 2}, [](plait::runtime& rt) {
+    rt.run([]() -> plait::task<void> {
+      const std::vector<double> values = {0, 1, 2, 3.5};
+      CHECK(co_await pointers::safe(values) == 3.5);
+      CHECK(co_await pointers::also_safe(2, 3) == 6);
+    });
+    CHECK(rt.run(globals::count_on_all_ranks()).value_or(100) == 100);
+  });
+  static_cast<void>(&pointers::unsafe);
+  static_cast<void>(&globals::unsafe);
+}
+
+// ---- exceptions -----------------------------------------------------------------------------------------------------
+
+namespace exceptions {
+// docs: exceptions of your own
+struct no_convergence : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+inline plait::transferable_exception<no_convergence> register_no_convergence;  // at namespace scope
+
+double solve(double x) {
+  if (x < 0) throw no_convergence("x is negative");
+  return x;
+}
+
+plait::task<bool> caught_as_itself() {
+  plait::future<double> y = plait::submit<solve>(plait::on_rank(plait::size() - 1), -1.0);
+  try {
+    co_await y;
+  } catch (const no_convergence&) {  // without the line above: plait::remote_error where it comes from another rank
+    co_return true;
+  }
+  co_return false;
+}
+// docs: end
+}  // namespace exceptions
+
+TEST_CASE("docs: exceptions of your own") {
+  plait_test::on_loopback(2, {.workers = 1}, [](plait::runtime& rt) {
+    CHECK(rt.run(exceptions::caught_as_itself()).value_or(true));
+  });
+}
+
+// ---- callbacks ------------------------------------------------------------------------------------------------------
+
+namespace callbacks {
+// docs: callbacks
+int square(int x) { return x * x; }
+
+plait::task<void> unsafe() {
+  int sum = 0;  // ends before the callbacks run; and two of them may run at once
+  for (int x = 0; x < 10; ++x) {
+    plait::submit<square>(x).add_done_callback([&sum](const plait::future<int>& f) { sum += f.result(); });
+  }
+  co_return;
+}
+
+plait::task<int> safe() {
+  std::atomic<int> sum = 0;
+  for (int x = 0; x < 10; ++x) {
+    plait::submit<square>(x).add_done_callback([&sum](const plait::future<int>& f) { sum += f.result(); });
+  }
+  co_await plait::wait_children();  // the tasks have ended, and so have their callbacks
+  co_return sum;
+}
+// docs: end
+}  // namespace callbacks
+
+TEST_CASE("docs: callbacks") {
+  plait_test::on_loopback(2, {.workers = 2}, [](plait::runtime& rt) {
+    CHECK(rt.run(callbacks::safe()).value_or(285) == 285);
+  });
+  static_cast<void>(&callbacks::unsafe);
+}
+
+// ---- native MPI -----------------------------------------------------------------------------------------------------
+
+#if PLAIT_WITH_MPI
+namespace native {
+// docs: collectives in spmd bodies
+double unsafe(double mine) {
+  if (mine == 0) return 0;  // this rank does not come to the collective: the others wait in it for ever
+  double sum = 0;
+  MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, plait::mpi::comm());
+  return sum;
+}
+
+double safe(double mine) {
+  double sum = 0;
+  MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, plait::mpi::comm());
+  return sum;
+}
+// docs: end
+
+// docs: suspension in spmd bodies
+plait::task<double> unsafe_below_multiple(double mine) {
+  co_await step();
+  double sum = 0;  // may be in another thread now, while plait uses MPI in its own
+  MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, plait::mpi::comm());
+  co_return sum;
+}
+
+plait::task<double> safe_at_any_level(double mine) {
+  double sum = 0;
+  MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, plait::mpi::comm());  // before the first suspension
+  co_await step();
+  co_return sum;
+}
+// docs: end
+}  // namespace native
+
+TEST_CASE("docs: native MPI is an error where there is none") {
+  static_cast<void>(&native::unsafe);
+  static_cast<void>(&native::unsafe_below_multiple);
+  plait_test::on_loopback(2, {.workers = 1}, [](plait::runtime& rt) {
+    rt.run([]() -> plait::task<void> {
+      CHECK_THROWS_AS(co_await plait::spmd<native::safe>(1.0), plait::error);
+      CHECK_THROWS_AS(co_await plait::spmd<native::safe_at_any_level>(1.0), plait::error);
+    });
+  });
+}
+#endif
+
+// ---- g++ 12 ---------------------------------------------------------------------------------------------------------
+
+namespace compiler {
+struct plot_options {
+  std::string title;
+  int width = 80;
+};
+plait::task<int> draw(plot_options o) { co_return o.width + static_cast<int>(o.title.size()); }
+
+// docs: aggregates
+plait::task<int> unsafe() {
+  co_return co_await draw(plot_options{.title = "g++ 12 destroys this temporary twice"});
+}
+
+plait::task<int> safe() {
+  const plot_options options{.title = "a name"};
+  co_return co_await draw(options);
+}
+// docs: end
+
+plait::task<int> total(std::vector<int> v) { co_return std::accumulate(v.begin(), v.end(), 0); }
+
+// docs: braces
+plait::task<int> safe_braces() {
+  // co_await total({1, 2})  and  std::vector<int> v{co_await a, co_await b}  do not compile with g++ 12.
+  const std::vector<int> values = {1, 2};
+  const int a = co_await total(values);
+  const int b = co_await total(values);
+  const std::vector<int> both = {a, b};
+  co_return co_await total(both);
+}
+// docs: end
+}  // namespace compiler
+
+TEST_CASE("docs: forms that g++ 12 compiles rightly") {
+  CHECK(plait::sync_wait(compiler::safe()) == 86);
+  CHECK(plait::sync_wait(compiler::safe_braces()) == 6);
+  static_cast<void>(&compiler::unsafe);
+}
