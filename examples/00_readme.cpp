@@ -7,6 +7,7 @@
 // expect: one more gave 512
 // docs: program
 #include <plait/plait.hpp>
+
 #include <cstdio>
 #include <vector>
 

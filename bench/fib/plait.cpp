@@ -15,7 +15,7 @@ plait::task<long> call(int n) {
 }  // namespace
 
 double fib::run_plait(int n, int workers) {
-  plait::pool pool({.workers = static_cast<unsigned>(workers)});
+  plait::pool pool({.workers = workers});
   pool.run(call(15));  // threads and frames exist from here on
   return timed("plait", n, [&] { return pool.run(call(n)); });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// The programs in docs/contract.md. What is safe is run here; what is unsafe is only compiled. The page quotes the parts
-// between `// docs: NAME` and `// docs: end` (check.py).
+// The programs in docs/contract.md. What is safe is run here; what is unsafe is only compiled. The page quotes the
+// parts between `// docs: NAME` and `// docs: end` (check.py).
 #include <doctest/doctest.h>
 
 #include <plait/plait.hpp>
@@ -248,9 +248,8 @@ int safe(plait::runtime& rt) {
 }  // namespace runs
 
 TEST_CASE("docs: run is collective") {
-  plait_test::on_loopback(2, {.workers = 1}, [](plait::runtime& rt) {
-    CHECK(runs::safe(rt) == (rt.rank() == 0 ? 6 : 0));
-  });
+  plait_test::on_loopback(2, {.workers = 1},
+                          [](plait::runtime& rt) { CHECK(runs::safe(rt) == (rt.rank() == 0 ? 6 : 0)); });
   static_cast<void>(&runs::unsafe);
 }
 
@@ -330,9 +329,8 @@ plait::task<bool> caught_as_itself() {
 }  // namespace exceptions
 
 TEST_CASE("docs: exceptions of your own") {
-  plait_test::on_loopback(2, {.workers = 1}, [](plait::runtime& rt) {
-    CHECK(rt.run(exceptions::caught_as_itself()).value_or(true));
-  });
+  plait_test::on_loopback(2, {.workers = 1},
+                          [](plait::runtime& rt) { CHECK(rt.run(exceptions::caught_as_itself()).value_or(true)); });
 }
 
 // ---- callbacks ------------------------------------------------------------------------------------------------------
@@ -361,9 +359,8 @@ plait::task<int> safe() {
 }  // namespace callbacks
 
 TEST_CASE("docs: callbacks") {
-  plait_test::on_loopback(2, {.workers = 2}, [](plait::runtime& rt) {
-    CHECK(rt.run(callbacks::safe()).value_or(285) == 285);
-  });
+  plait_test::on_loopback(2, {.workers = 2},
+                          [](plait::runtime& rt) { CHECK(rt.run(callbacks::safe()).value_or(285) == 285); });
   static_cast<void>(&callbacks::unsafe);
 }
 
@@ -425,9 +422,7 @@ struct plot_options {
 plait::task<int> draw(plot_options o) { co_return o.width + static_cast<int>(o.title.size()); }
 
 // docs: aggregates
-plait::task<int> unsafe() {
-  co_return co_await draw(plot_options{.title = "g++ 12 destroys this temporary twice"});
-}
+plait::task<int> unsafe() { co_return co_await draw(plot_options{.title = "g++ 12 destroys this temporary twice"}); }
 
 plait::task<int> safe() {
   const plot_options options{.title = "a name"};

@@ -86,8 +86,9 @@ class zipped {
  private:
   template <class Range, class Iterator>
   static decltype(auto) element(Iterator& i) {
-    // What an rvalue range held is ours to move from.
-    if constexpr (std::is_lvalue_reference_v<decltype(*i)> && !std::is_const_v<std::remove_reference_t<decltype(*i)>>) {
+    // What our copy of a container holds is ours to move from; what a view looks at is not.
+    if constexpr (!std::ranges::view<Range> && std::is_lvalue_reference_v<decltype(*i)> &&
+                  !std::is_const_v<std::remove_reference_t<decltype(*i)>>) {
       return std::move(*i);
     } else {
       return *i;
@@ -121,26 +122,31 @@ task<std::vector<map_value<F>>> map_ranges(map_options options, R... ranges) {
   if (options.chunk == 0) throw error("plait: map_options.chunk is 0; it must be at least 1");
   zipped<F, R...> inputs(ranges...);
   const std::size_t total = shortest(ranges...);
-  std::deque<future<std::vector<value>>> under_way;
+  struct chunk {
+    std::size_t inputs;
+    future<std::vector<value>> results;
+  };
+  std::deque<chunk> under_way;
   std::vector<value> results;
   results.reserve(total);
   std::size_t done = 0;
   std::exception_ptr first;
   while (!under_way.empty() || !inputs.empty()) {
     while (!inputs.empty() && (options.window == 0 || under_way.size() < options.window)) {
-      under_way.push_back(submit<&map_chunk<F>>(inputs.take(options.chunk)));
+      auto next = inputs.take(options.chunk);
+      const auto count = next.size();
+      under_way.push_back({count, submit<&map_chunk<F>>(std::move(next))});
     }
     auto next = std::move(under_way.front());
     under_way.pop_front();
     try {
-      auto part = co_await next;
-      done += part.size();
+      auto part = co_await next.results;
       std::move(part.begin(), part.end(), std::back_inserter(results));
     } catch (...) {
-      done += options.chunk;
       if (!first) first = std::current_exception();
     }
-    if (options.progress != nullptr) options.progress(std::min(done, std::max(total, done)), std::max(total, done));
+    done += next.inputs;
+    if (options.progress != nullptr) options.progress(done, std::max(total, done));
   }
   if (first) std::rethrow_exception(first);
   co_return results;
@@ -172,7 +178,7 @@ auto map_futures(R&& range) {
   using result = typename dist::constant_callable<F>::traits::result;
   std::vector<future<result>> futures;
   for (auto&& element : range) {
-    if constexpr (std::is_lvalue_reference_v<R>) {
+    if constexpr (std::is_lvalue_reference_v<R> || std::ranges::view<std::remove_cvref_t<R>>) {
       futures.push_back(submit<F>(element));
     } else {
       futures.push_back(submit<F>(std::move(element)));

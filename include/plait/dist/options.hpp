@@ -70,7 +70,7 @@ inline options resolve(options o) {
   if (o.workers == 0) o.workers = count_from_environment("PLAIT_WORKERS", 1024, 0);
   if (o.workers < 0 || o.workers > 1024) {
     throw error("plait: options.workers is " + std::to_string(o.workers) + "; possible are 1 to 1024, or 0 for the default");
-  } at most 1024 are possible");
+  }
   if (o.stealing < 0) o.stealing = switch_from_environment("PLAIT_STEALING", true) ? 1 : 0;
   if (o.stats < 0) o.stats = switch_from_environment("PLAIT_STATS", false) ? 1 : 0;
   seconds(o.server_yieldtime, "PLAIT_SERVER_YIELDTIME", 0.001);

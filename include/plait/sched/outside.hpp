@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <plait/base/config.hpp>
+#include <plait/base/clock.hpp>
 
-#include <chrono>
 #include <cstdint>
 
 namespace plait::sched {

@@ -200,8 +200,8 @@ inline void seal(cell_base& cell) noexcept {
   auto s = cell.state.load(std::memory_order_acquire);  // partner: observe
   for (;;) {
     if (auto* block = block_of(s)) return block->close(cell);
-    // relaxed: publishes nothing; acquire on failure: the block
-    if (cell.state.compare_exchange_weak(s, s | state_sealed, std::memory_order_relaxed, std::memory_order_acquire)) return;
+    // release is not needed: it publishes nothing; acquire on failure: the block
+    if (cell.state.compare_exchange_weak(s, s | state_sealed, std::memory_order_acquire, std::memory_order_acquire)) return;
   }
 }
 

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <plait/core.hpp>
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "waiting.hpp"
+
+using namespace std::chrono_literals;
+using plait::future;
+using plait::pool;
+using plait::task;
+
+namespace {
+
+double processor_seconds() {
+  rusage u{};
+  getrusage(RUSAGE_SELF, &u);
+  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  return seconds(u.ru_utime) + seconds(u.ru_stime);
+}
+
+std::uint64_t times_parked(pool& p) {
+  std::uint64_t n = 0;
+  for (unsigned i = 0; i < p.size(); ++i) n += p.at(i).counters.parked.read();
+  return n;
+}
+
+task<int> answer() { co_return 42; }
+
+task<long> fib(int n) {
+  if (n < 2) co_return n;
+  future<long> a = co_await plait::fork(fib(n - 1));
+  const long b = co_await fib(n - 2);
+  co_return co_await a + b;
+}
+
+}  // namespace
+
+TEST_CASE("a pool has as many workers as asked for, with any kind of integer") {
+  const int one = 1;
+  CHECK(pool({.workers = one}).size() == 1);
+  pool three({.workers = 3});
+  CHECK(three.size() == 3);
+  CHECK(pool({}).size() == plait::base::usable_processors());
+  CHECK(pool().size() >= 1);
+}
+
+TEST_CASE("an impossible number of workers is an error that says what is possible") {
+  for (const int n : {-1, 1025, 1 << 30}) {
+    try {
+      pool p({.workers = n});
+      FAIL("no error for ", n);
+    } catch (const plait::error& e) {
+      const std::string what = e.what();
+      CHECK(what.find(std::to_string(n)) != std::string::npos);
+      CHECK(what.find("1024") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("run gives the result of a task, again and again") {
+  pool p({.workers = 2});
+  for (int i = 0; i < 200; ++i) REQUIRE(p.run(answer()) == 42);
+  CHECK(p.run(fib(15)) == 610);
+}
+
+TEST_CASE("a pool that has done nothing ends at once") {
+  for (int i = 0; i < 30; ++i) pool p({.workers = 2});
+}
+
+TEST_CASE("pools start, work and end many times, several at once") {
+  for (int i = 0; i < 20; ++i) {
+    pool a({.workers = 1}), b({.workers = 2});
+    auto f = b.spawn(fib(10));
+    CHECK(a.run(fib(9)) == 34);
+    CHECK(f.get() == 55);
+  }
+}
+
+TEST_CASE("the end of a pool runs all that is queued, detached tasks too") {
+  std::atomic<int> ran{0};
+  {
+    pool p({.workers = 2});
+    for (int i = 0; i < 500; ++i) {
+      auto dropped = p.spawn([&ran] {
+        plait::spawn([&ran] { ++ran; }).valid();
+        ++ran;
+      });
+      static_cast<void>(dropped);
+    }
+  }
+  CHECK(ran == 1000);
+}
+
+TEST_CASE("run returns after all that the task has started, detached or not") {
+  pool p({.workers = 2});
+  std::atomic<int> ran{0};
+  struct helper {
+    static task<> deep(std::atomic<int>& n, int depth) {
+      if (depth > 0) static_cast<void>(plait::spawn(deep(n, depth - 1)));
+      co_await plait::yield();
+      ++n;
+    }
+  };
+  for (int i = 0; i < 20; ++i) {
+    ran = 0;
+    p.run(helper::deep(ran, 30));
+    REQUIRE(ran == 31);
+  }
+}
+
+TEST_CASE("many foreign threads spawn into one pool") {
+  pool p({.workers = 2});
+  std::atomic<long> sum{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      std::vector<future<int>> futures;
+      for (int i = 0; i < 300; ++i) futures.push_back(p.spawn([t, i] { return 1000 * t + i; }));
+      for (auto& f : futures) sum += f.get();
+    });
+  }
+  for (auto& t : threads) t.join();
+  CHECK(sum == 4L * 44850 + 300L * 6000);
+}
+
+TEST_CASE("a task in one pool can use another pool, by co_await and by blocking") {
+  pool outer({.workers = 1}), inner({.workers = 1});
+  struct helper {
+    static task<int> use(pool& other) {
+      const pool* const home = &plait::sched::worker::of_this_thread()->home();
+      auto f = other.spawn([&other] { return &plait::sched::worker::of_this_thread()->home() == &other ? 1 : 1000; });
+      const int awaited = co_await f;
+      const int back = &plait::sched::worker::of_this_thread()->home() == home ? 10 : 2000;
+      const int ran = other.run(answer());
+      const int got = other.spawn(answer()).get();
+      co_return awaited + back + ran + got;
+    }
+  };
+  for (int i = 0; i < 50; ++i) REQUIRE(outer.run(helper::use(inner)) == 95);
+}
+
+TEST_CASE("a task can make a pool of its own and wait for it") {
+  pool p({.workers = 2});
+  struct helper {
+    static task<long> nested(int depth) {
+      if (depth == 0) co_return co_await fib(5);
+      pool q({.workers = 1});
+      co_return q.run(nested(depth - 1)) + 1;
+    }
+  };
+  CHECK(p.run(helper::nested(4)) == 9);
+}
+
+TEST_CASE("a pool works for tasks of many threads that run at once") {
+  pool p({.workers = 2});
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 30; ++i) wrong += p.run(fib(8)) != 21;
+    });
+  }
+  for (auto& t : threads) t.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("the workers of a pool are numbered from zero") {
+  pool p({.workers = 3});
+  std::mutex m;
+  std::set<unsigned> seen;
+  std::atomic<int> waiting{0};
+  std::vector<future<>> futures;
+  for (int i = 0; i < 3; ++i) {
+    futures.push_back(p.spawn([&] {
+      {
+        const std::lock_guard lock(m);
+        seen.insert(plait::this_worker::id());
+      }
+      ++waiting;
+      while (waiting < 3) std::this_thread::yield();  // each on a worker of its own
+    }));
+  }
+  for (auto& f : futures) f.get();
+  CHECK(seen == std::set<unsigned>{0, 1, 2});
+  CHECK_THROWS_AS(plait::this_worker::id(), plait::error);
+}
+
+TEST_CASE("an idle pool uses no processor time, and wakes up for work") {
+  pool p({.workers = 4});
+  CHECK(p.run(fib(12)) == 144);
+  plait_test::wait_until([&] { return times_parked(p) >= 4 && p.parking().sleepers() == 4; }, "all workers to sleep");
+  const double before = processor_seconds();
+  std::this_thread::sleep_for(1s);
+  const double used = processor_seconds() - before;
+  CHECK(used < 0.02);
+  CHECK(p.run(fib(12)) == 144);
+}
+
+TEST_CASE("a worker that waits for another pool uses no processor time") {
+  pool a({.workers = 1}), b({.workers = 1});
+  std::atomic<bool> go{false};
+  auto slow = b.spawn([&] {
+    while (!go) std::this_thread::sleep_for(5ms);
+  });
+  auto waits = a.spawn([&] { slow.get(); });
+  plait_test::wait_until([&] { return a.parking().sleepers() == 1; }, "the waiting worker to sleep");
+  const double before = processor_seconds();
+  std::this_thread::sleep_for(500ms);
+  CHECK(processor_seconds() - before < 0.05);
+  go = true;
+  waits.get();
+}
+
+TEST_CASE("sleeping workers wake up for a single job, every time") {
+  pool p({.workers = 3});
+  for (int i = 0; i < 100; ++i) {
+    if (i % 4 == 0) {
+      plait_test::wait_until([&] { return p.parking().sleepers() == 3; }, "all workers to sleep");
+    }
+    REQUIRE(p.run(answer()) == 42);
+  }
+}
+
+TEST_CASE("a job from outside is taken by a sleeping worker while another is busy and has just ended its search") {
+  pool p({.workers = 2});
+  for (int i = 0; i < 200; ++i) {
+    std::atomic<bool> ready{false}, done{false}, first{false};
+    // One worker waits for a task of a foreign thread's making, then spins for the job.
+    auto f = p.spawn([&] { first = true; });
+    auto spinner = p.spawn([&] {
+      f.wait();
+      ready = true;
+      while (!done) std::this_thread::yield();
+    });
+    auto j = p.spawn([&] { done = true; });
+    j.get();
+    spinner.get();
+    REQUIRE(ready);
+  }
+}
+
+TEST_CASE("sync_wait uses the default pool, which is one for the whole process") {
+  CHECK(plait::sync_wait(answer()) == 42);
+  CHECK(&pool::default_pool() == &pool::default_pool());
+  struct helper {
+    static task<bool> in_default() { co_return &plait::sched::worker::of_this_thread()->home() == &pool::default_pool(); }
+    static task<bool> in_own(const pool& own) {
+      const bool here = plait::sync_wait(in_default());
+      co_return !here && &plait::sched::worker::of_this_thread()->home() == &own;
+    }
+  };
+  CHECK(plait::sync_wait(helper::in_default()));
+  pool p({.workers = 1});
+  CHECK(p.run(helper::in_own(p)));  // on a worker sync_wait stays in its pool
+}
