@@ -67,9 +67,6 @@ plait::rank_local<shared_state> shared([] {
 });
 plait::rank_local<std::string> nested([] { return "uses " + std::to_string(shared->number); });
 
-}  // namespace callbacks_cases
-
-using namespace callbacks_cases;
 
 RANKS_CASE("a callback is called once with a future that is done, on the rank that submitted") {
   rt.run([]() -> plait::task<void> {
@@ -275,3 +272,5 @@ TEST_CASE("a rank-local object whose factory throws is asked for again") {
     CHECK(calls == 2);
   });
 }
+
+}  // namespace callbacks_cases

@@ -146,9 +146,6 @@ plait::task<int> outer(int rank) {
   co_return co_await plait::submit<fail_with_42>(plait::on_rank(rank));
 }
 
-}  // namespace exceptions_cases
-
-using namespace exceptions_cases;
 
 RANKS_CASE("a standard exception arrives as its own type with its text") {
   rt.run([]() -> plait::task<void> {
@@ -312,3 +309,5 @@ RANKS_CASE("an exception that nobody can see any more goes to the handler with t
   rt.node().transport().barrier();
   if (collect()) delete std::exchange(log, nullptr);
 }
+
+}  // namespace exceptions_cases

@@ -82,9 +82,6 @@ int watched(int n) {
   return n;
 }
 
-}  // namespace map_cases
-
-using namespace map_cases;
 
 RANKS_CASE("map gives the results in input order, for any chunk and window") {
   rt.run([]() -> plait::task<void> {
@@ -273,7 +270,8 @@ RANKS_CASE("map_as_completed gives each result once, in the order of completion"
     while (auto c = co_await plait::next(range)) {
       CHECK(seen.insert(c->index).second);
       try {
-        CHECK(co_await c->future == static_cast<int>(c->index));
+        const int value = co_await c->future;
+        CHECK(value == static_cast<int>(c->index));
       } catch (const std::out_of_range&) {
         ++failures;
       }
@@ -294,3 +292,5 @@ RANKS_CASE("map spreads its chunks over the ranks") {
     CHECK(std::set<int>(ranks.begin(), ranks.end()).size() > 1);
   });
 }
+
+}  // namespace map_cases

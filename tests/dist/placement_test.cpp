@@ -108,9 +108,6 @@ plait::task<std::vector<int>> spread(plait::placement where, int tasks, int mill
   co_return ranks;
 }
 
-}  // namespace placement_cases
-
-using namespace placement_cases;
 
 RANKS_CASE("a task that is bound to a rank or a worker runs there") {
   rt.run([]() -> plait::task<void> {
@@ -293,3 +290,5 @@ RANKS_CASE("a task that others may take is taken although its submitter goes on 
     }
   });
 }
+
+}  // namespace placement_cases

@@ -78,9 +78,6 @@ long executed_here(const plait::runtime& rt) {
   return sum;
 }
 
-}  // namespace run_cases
-
-using namespace run_cases;
 
 RANKS_CASE("run gives its result on rank 0 and nothing elsewhere") {
   const auto n = rt.run(number(42));
@@ -312,7 +309,7 @@ RANKS_CASE("statistics count each submitted task once") {
 
 TEST_CASE("ranks may have different numbers of workers") {
   plait_test::on_loopback_transports(3, [](plait::net::transport& end) {
-    plait::runtime rt(end, {.workers = static_cast<unsigned>(end.rank() + 1)});
+    plait::runtime rt(end, {.workers = end.rank() + 1});
     rt.run([]() -> plait::task<void> {
       CHECK(plait::num_workers() == 6);
       const int ranks[] = {0, 1, 1, 2, 2, 2};
@@ -327,7 +324,7 @@ TEST_CASE("ranks may have different numbers of workers") {
 TEST_CASE("runtimes follow each other on the same transports") {
   plait_test::on_loopback_transports(3, [](plait::net::transport& end) {
     for (int i = 0; i < 20; ++i) {
-      plait::runtime rt(end, {.workers = 1u + static_cast<unsigned>(i % 2)});
+      plait::runtime rt(end, {.workers = 1 + i % 2});
       CHECK(rt.run(number(i)).value_or(i) == i);
       if (i % 4 == 0) continue;
       rt.run([]() -> plait::task<void> {
@@ -356,3 +353,5 @@ TEST_CASE("a runtime that ends by an exception of run does so on all ranks") {
   });
   CHECK(thrown == 3);
 }
+
+}  // namespace run_cases

@@ -66,9 +66,6 @@ plait::task<int> gather_from_all() {
   co_return sum;
 }
 
-}  // namespace spmd_cases
-
-using namespace spmd_cases;
 
 RANKS_CASE("spmd runs once on every rank and gives all results by rank") {
   rt.run([]() -> plait::task<void> {
@@ -155,8 +152,6 @@ RANKS_CASE("spmd calls that nobody waits for are over when run returns") {
 
 #if PLAIT_WITH_MPI
 
-namespace spmd_cases {
-
 int broadcast_number(int number) {
   int n = plait::rank() == 0 ? number : -1;
   MPI_Bcast(&n, 1, MPI_INT, 0, plait::mpi::comm());
@@ -183,8 +178,6 @@ bool comm_is_refused() {
   }
   return false;
 }
-
-}  // namespace spmd_cases
 
 RANKS_CASE("bodies use native MPI on a communicator of their own") {
   if (!plait_test::under_mpi()) return;
@@ -224,3 +217,5 @@ RANKS_CASE("the communicator of bodies is refused elsewhere") {
 }
 
 #endif  // PLAIT_WITH_MPI
+
+}  // namespace spmd_cases

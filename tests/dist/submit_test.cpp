@@ -112,9 +112,6 @@ std::vector<std::uint32_t> numbers(std::size_t bytes) {
   return v;
 }
 
-}  // namespace submit_cases
-
-using namespace submit_cases;
 
 RANKS_CASE("functions and coroutine functions run anywhere") {
   for_each_rank(rt, [](int r) -> plait::task<void> {
@@ -259,8 +256,6 @@ RANKS_CASE("tasks submit tasks from any rank") {
   });
 }
 
-namespace submit_cases {
-
 plait::task<long> fib(int n) {
   if (n < 2) co_return n;
   auto a = plait::submit<fib>(n - 1);
@@ -277,8 +272,6 @@ long blocking_fib(int n) {
 }
 
 plait::task<long> root_of_blocking_fib(int n) { co_return plait::submit<blocking_fib>(n).get(); }
-
-}  // namespace submit_cases
 
 RANKS_CASE("nested tasks compute a Fibonacci number across ranks, suspended or blocking") {
   CHECK(rt.run(fib(14)).value_or(377) == 377);
@@ -298,3 +291,5 @@ TEST_CASE("what is submitted stays typed and shares nothing with the caller") {
     });
   });
 }
+
+}  // namespace submit_cases

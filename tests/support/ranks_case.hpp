@@ -25,8 +25,8 @@ using ranks_body = void (*)(plait::runtime&);
 #if PLAIT_WITH_MPI
 /// Runtimes over MPI_COMM_WORLD that the cases of a program share, by the number of workers: making one for each case would
 /// take most of the time. They end with the run of the tests, before MPI does.
-inline std::map<unsigned, std::unique_ptr<plait::runtime>>& shared_runtimes() {
-  static std::map<unsigned, std::unique_ptr<plait::runtime>> all;
+inline std::map<int, std::unique_ptr<plait::runtime>>& shared_runtimes() {
+  static std::map<int, std::unique_ptr<plait::runtime>> all;
   return all;
 }
 
@@ -60,7 +60,7 @@ inline bool under_mpi() {
 inline void on_all_worlds(ranks_body body) {
 #if PLAIT_WITH_MPI
   if (under_mpi()) {
-    for (const unsigned workers : {1u, 2u}) {
+    for (const int workers : {1, 2}) {
       auto& rt = shared_runtimes()[workers];
       if (!rt) rt = std::make_unique<plait::runtime>(MPI_COMM_WORLD, plait::options{.workers = workers});
       body(*rt);
@@ -68,7 +68,7 @@ inline void on_all_worlds(ranks_body body) {
     return;
   }
 #endif
-  constexpr std::pair<int, unsigned> worlds[] = {{1, 1}, {1, 3}, {2, 1}, {2, 2}, {3, 1}, {4, 2}};
+  constexpr std::pair<int, int> worlds[] = {{1, 1}, {1, 3}, {2, 1}, {2, 2}, {3, 1}, {4, 2}};
   for (const auto& [ranks, workers] : worlds) {
     const waiting_for named(std::to_string(ranks) + " ranks with " + std::to_string(workers) + " workers each");
     on_loopback(ranks, {.workers = workers}, body);

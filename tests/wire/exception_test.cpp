@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <plait/wire/exception.hpp>
+#include <plait/wire/library_exceptions.hpp>
 
 #include <doctest/doctest.h>
 

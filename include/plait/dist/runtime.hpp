@@ -100,8 +100,8 @@ class connection {
 };
 
 /// A task that makes the task, so that what the making throws ends the run on all ranks.
-template <class T, class F>
-task<T> made_by(F& make) {
+template <class T>
+task<T> made_by(function_ref<task<T>()> make) {
   co_return co_await make();
 }
 

@@ -11,7 +11,7 @@
 
 #include <array>
 #include <cstdint>
-#include <fstream>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -33,10 +33,10 @@ struct host_identity {
   /// Of this process.
   static host_identity current() {
     std::string text = this_host_name();
-    if (std::ifstream boot("/proc/sys/kernel/random/boot_id"); boot) {
-      std::string id;
-      boot >> id;
-      text += '/' + id;
+    if (auto* boot = std::fopen("/proc/sys/kernel/random/boot_id", "r"); boot != nullptr) {
+      std::array<char, 64> id{};
+      if (std::fgets(id.data(), static_cast<int>(id.size()), boot) != nullptr) text += '/' + std::string(id.data());
+      std::fclose(boot);
     }
     host_identity result;
     result.host = hash(text);

@@ -16,7 +16,6 @@
 #include <cstdio>
 #include <memory>
 #include <new>
-#include <random>
 #include <string>
 #include <utility>
 
@@ -29,10 +28,12 @@ struct segment_name {
 
   /// A fresh one.
   static segment_name random() {
-    std::random_device source;
-    const auto word = [&] { return (std::uint64_t{source()} << 32) | source(); };
-    const std::uint64_t high = word();
-    return {high, word()};
+    segment_name name;
+    auto* source = std::fopen("/dev/urandom", "rb");
+    const bool read = source != nullptr && std::fread(&name, sizeof name, 1, source) == 1;
+    if (source != nullptr) std::fclose(source);
+    if (!read) throw error("plait: /dev/urandom can't be read, so there is no safe name for shared memory");
+    return name;
   }
 
   /// As shm_open wants it.

@@ -102,7 +102,12 @@ using awaited_t = typename awaited<R>::type;
 template <class F, class... A>
 task<awaited_t<std::invoke_result_t<F, A...>>> call_owned(F f, A... args) {
   if constexpr (is_task<std::invoke_result_t<F, A...>>) {
-    co_return co_await base::invoke(std::move(f), std::move(args)...);
+    if constexpr (std::is_member_pointer_v<F>) {
+      co_return co_await base::invoke(std::move(f), std::move(args)...);
+    } else {
+      // Called here, not in a helper: what an argument is converted to for a reference parameter must live as long.
+      co_return co_await std::move(f)(std::move(args)...);
+    }
   } else {
     co_return base::invoke(std::move(f), std::move(args)...);
   }

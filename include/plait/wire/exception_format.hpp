@@ -3,17 +3,13 @@
 
 #include <plait/base/errors.hpp>
 #include <plait/wire/codec.hpp>
-#include <plait/wire/format_filesystem.hpp>
 
 #include <any>
-#include <filesystem>
 #include <functional>
-#include <future>
 #include <ios>
 #include <memory>
 #include <new>
 #include <optional>
-#include <regex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -85,8 +81,7 @@ struct exception_format<E> {
 namespace detail {
 
 inline const std::error_category& category_named(std::string_view name) {
-  for (const std::error_category* known :
-       {&std::generic_category(), &std::system_category(), &std::iostream_category(), &std::future_category()}) {
+  for (const std::error_category* known : {&std::generic_category(), &std::system_category(), &std::iostream_category()}) {
     if (name == known->name()) return *known;
   }
   throw error("plait: the error category " + std::string(name) + " cannot travel");
@@ -138,39 +133,6 @@ struct exception_format<std::ios_base::failure> {
   static std::ios_base::failure get(reader& in) {
     const auto parts = detail::system_error_parts::get(in);
     return std::ios_base::failure(parts.text.value_or(""), parts.code);
-  }
-};
-template <>
-struct exception_format<std::filesystem::filesystem_error> {
-  static void put(writer& out, const std::filesystem::filesystem_error& thrown) {
-    detail::system_error_parts::put(out, thrown.code(), thrown.std::system_error::what());
-    format<std::filesystem::path>::put(out, thrown.path1());
-    format<std::filesystem::path>::put(out, thrown.path2());
-  }
-  static std::filesystem::filesystem_error get(reader& in) {
-    const auto parts = detail::system_error_parts::get(in);
-    const auto first = format<std::filesystem::path>::get(in);
-    const auto second = format<std::filesystem::path>::get(in);
-    const std::string text = parts.text.value_or("");
-    if (first.empty()) return std::filesystem::filesystem_error(text, parts.code);
-    if (second.empty()) return std::filesystem::filesystem_error(text, first, parts.code);
-    return std::filesystem::filesystem_error(text, first, second, parts.code);
-  }
-};
-template <>
-struct exception_format<std::future_error> {
-  static void put(writer& out, const std::future_error& thrown) { format<int>::put(out, thrown.code().value()); }
-  static std::future_error get(reader& in) {
-    return std::future_error(static_cast<std::future_errc>(format<int>::get(in)));
-  }
-};
-template <>
-struct exception_format<std::regex_error> {
-  static void put(writer& out, const std::regex_error& thrown) {
-    format<std::regex_constants::error_type>::put(out, thrown.code());
-  }
-  static std::regex_error get(reader& in) {
-    return std::regex_error(format<std::regex_constants::error_type>::get(in));
   }
 };
 template <>
