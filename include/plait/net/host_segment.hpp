@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/errors.hpp>
 #include <plait/net/doorbell.hpp>
 #include <plait/net/host.hpp>
 

@@ -18,6 +18,7 @@ namespace wire {
 
 template <>
 struct exception_format<std::filesystem::filesystem_error> {
+  static constexpr bool possible = true;
   static void put(writer& out, const std::filesystem::filesystem_error& thrown) {
     detail::system_error_parts::put(out, thrown.code(), thrown.std::system_error::what());
     format<std::filesystem::path>::put(out, thrown.path1());
@@ -35,6 +36,7 @@ struct exception_format<std::filesystem::filesystem_error> {
 };
 template <>
 struct exception_format<std::future_error> {
+  static constexpr bool possible = true;
   static void put(writer& out, const std::future_error& thrown) { format<int>::put(out, thrown.code().value()); }
   static std::future_error get(reader& in) {
     return std::future_error(static_cast<std::future_errc>(format<int>::get(in)));
@@ -42,6 +44,7 @@ struct exception_format<std::future_error> {
 };
 template <>
 struct exception_format<std::regex_error> {
+  static constexpr bool possible = true;
   static void put(writer& out, const std::regex_error& thrown) {
     format<std::regex_constants::error_type>::put(out, thrown.code());
   }
