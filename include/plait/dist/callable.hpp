@@ -33,7 +33,15 @@ struct signature<R(P...)> {
 };
 
 template <class F>
-struct signature_of : signature_of<decltype(&F::operator())> {};
+struct signature_of : signature<void()> {
+  static_assert(std::is_class_v<F>, "plait: what is submitted is no function: name a function, or give a lambda without captures");
+  static_assert(!std::is_class_v<F>,
+                "plait: a generic lambda, or an object with several call operators, can't be submitted: the types of its "
+                "parameters must be known; write them out");
+};
+template <class F>
+  requires requires { &F::operator(); }
+struct signature_of<F> : signature_of<decltype(&F::operator())> {};
 template <class R, class... P>
 struct signature_of<R (*)(P...)> : signature<R(P...)> {};
 template <class R, class... P>
@@ -48,6 +56,8 @@ struct signature_of<R (C::*)(P...)> : signature<R(P...)> {};
 /// A callable that every rank can make from its type alone: `tag` names it in the registry.
 template <auto F>
 struct constant_callable {
+  static_assert(!std::is_member_pointer_v<std::remove_cvref_t<decltype(F)>>,
+                "plait: a member function can't be submitted: submit a function or lambda that takes the object");
   using traits = signature_of<std::remove_cvref_t<decltype(F)>>;
   using tag = constant_callable;
   template <class... A>

@@ -116,6 +116,12 @@ std::size_t shortest(R&... ranges) {
   }
 }
 
+template <auto F>
+consteval bool check_map(std::size_t ranges) {
+  check_callable<constant_callable<F>>();
+  return ranges == constant_callable<F>::traits::arity;
+}
+
 template <auto F, class... R>
 task<std::vector<map_value<F>>> map_ranges(map_options options, R... ranges) {
   using value = map_value<F>;
@@ -160,7 +166,7 @@ task<std::vector<map_value<F>>> map_ranges(map_options options, R... ranges) {
 template <auto F, std::ranges::input_range R>
   requires(!std::is_same_v<std::remove_cvref_t<R>, map_options>)
 task<std::vector<dist::map_value<F>>> map(R&& range, map_options options = {}) {
-  static_assert(dist::check_callable<dist::constant_callable<F>>());
+  static_assert(dist::check_map<F>(1), "plait: map got another number of ranges than the function has parameters");
   return dist::map_ranges<F, std::decay_t<R>>(options, std::forward<R>(range));
 }
 
@@ -168,7 +174,7 @@ task<std::vector<dist::map_value<F>>> map(R&& range, map_options options = {}) {
 template <auto F, std::ranges::input_range... R>
   requires(sizeof...(R) > 0)
 task<std::vector<dist::map_value<F>>> map(map_options options, R&&... ranges) {
-  static_assert(dist::check_callable<dist::constant_callable<F>>());
+  static_assert(dist::check_map<F>(sizeof...(R)), "plait: map got another number of ranges than the function has parameters");
   return dist::map_ranges<F, std::decay_t<R>...>(options, std::forward<R>(ranges)...);
 }
 

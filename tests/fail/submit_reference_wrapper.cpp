@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect-error: plait: a reference .*cannot travel
+#include <plait/plait.hpp>
+
+#include <functional>
+
+int read(std::reference_wrapper<int> n) { return n.get(); }
+
+plait::task<void> root(int n) { co_await plait::submit<read>(std::ref(n)); }
+
+int main() {}

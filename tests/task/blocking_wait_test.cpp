@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <plait/core.hpp>
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "waiting.hpp"
+
+using namespace std::chrono_literals;
+using plait::fork;
+using plait::future;
+using plait::pool;
+using plait::spawn;
+using plait::task;
+
+namespace {
+
+/// Plain functions that wait by get() at each level.
+long fib_plain(int n) {
+  if (n < 2) return n;
+  auto a = spawn(fib_plain, n - 1);
+  const long b = fib_plain(n - 2);
+  return a.get() + b;
+}
+
+int down_plain(int depth) { return depth == 0 ? 0 : spawn(down_plain, depth - 1).get() + 1; }
+
+/// Coroutines that fork and then block.
+task<long> fib_blocking(int n) {
+  if (n < 2) {
+    for (int i = 0; i < n; ++i) co_await plait::yield();
+    co_return n;
+  }
+  auto a = co_await fork(fib_blocking(n - 1));
+  auto b = co_await fork(fib_blocking(n - 2));
+  const long x = a.get();
+  co_return x + b.get();
+}
+
+void busy(std::chrono::microseconds time) {
+  const auto until = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < until) {
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a recursion of plain functions that wait by get is right with any number of workers") {
+  for (const int workers : {1, 2, 3}) {
+    pool p({.workers = workers});
+    CHECK(p.spawn(fib_plain, 16).get() == 987);
+  }
+}
+
+TEST_CASE("get waits at a depth of a thousand tasks on one worker") {
+  pool p({.workers = 1});
+  CHECK(p.spawn(down_plain, 1000).get() == 1000);
+}
+
+TEST_CASE("a wait that finds too little stack is an error that says to co_await, and all futures complete") {
+  for (const int workers : {1, 2}) {
+    pool p({.workers = workers});
+    try {
+      p.spawn(down_plain, 1000000).get();
+      FAIL("no error");
+    } catch (const plait::error& e) {
+      CHECK(std::string(e.what()).find("co_await") != std::string::npos);
+    }
+    CHECK(p.spawn(down_plain, 100).get() == 100);  // the pool is as good as before
+  }
+}
+
+TEST_CASE("coroutines that fork and then block do not bury what they wait for") {
+  for (const int workers : {1, 2, 3, 5}) {
+    pool p({.workers = workers});
+    for (int i = 0; i < 10; ++i) REQUIRE(p.run(fib_blocking(11)) == 89);
+  }
+}
+
+TEST_CASE("coroutines that fork, compute and then block, on more workers than processors") {
+  struct helper {
+    static task<int> tree(int depth, int seed) {
+      busy(std::chrono::microseconds(seed % 30));
+      if (depth == 0) co_return 1;
+      auto a = co_await fork(tree(depth - 1, seed * 7 + 1));
+      busy(std::chrono::microseconds(seed % 20));
+      auto b = co_await fork(tree(depth - 1, seed * 5 + 3));
+      const int x = a.get();
+      co_return x + b.get();
+    }
+  };
+  pool p({.workers = 4});
+  for (int i = 0; i < 40; ++i) REQUIRE(p.run(helper::tree(7, i)) == 128);
+}
+
+TEST_CASE("a child that waits by get does not run its own parent on top of itself") {
+  struct helper {
+    static task<int> suspended() {
+      co_await plait::yield();
+      co_return 1;
+    }
+    static task<int> child() {
+      auto g = spawn(suspended());
+      co_return g.get();
+    }
+    static task<int> parent() {
+      auto c = co_await fork(child());
+      co_return c.get();
+    }
+  };
+  for (const int workers : {1, 2}) {
+    pool p({.workers = workers});
+    for (int i = 0; i < 100; ++i) REQUIRE(p.run(helper::parent()) == 1);
+  }
+}
+
+TEST_CASE("a blocked worker still runs what it alone can run, where nobody else is awake") {
+  // The child waits for what only the rest of its parent brings about.
+  struct helper {
+    static task<int> gate(std::atomic<bool>& open) {
+      while (!open) co_await plait::yield();
+      co_return 2;
+    }
+    static task<int> child(future<int>& f) { co_return f.get(); }
+    static task<int> parent() {
+      std::atomic<bool> open{false};
+      auto f = spawn(gate(open));
+      auto c = co_await fork(child(f));
+      open = true;
+      co_return co_await c;
+    }
+    static task<int> chained() {  // the same with a suspended task instead of one that spins
+      future<int> late, early;
+      std::atomic<bool> there{false};
+      auto relay = spawn([&]() -> task<int> {
+        while (!there) co_await plait::yield();
+        co_return co_await late;
+      });
+      auto c = co_await fork(child(relay));
+      late = spawn([] { return 3; });
+      there = true;
+      co_return co_await c;
+    }
+  };
+  for (const int workers : {1, 2}) {
+    pool p({.workers = workers});
+    for (int i = 0; i < 20; ++i) {
+      REQUIRE(p.run(helper::chained()) == 3);
+      REQUIRE(p.run(helper::parent()) == 2);
+    }
+  }
+}
+
+TEST_CASE("a blocking wait runs the awaited job itself if it is still queued") {
+  pool p({.workers = 1});
+  const bool same = p.spawn([] {
+    std::vector<future<std::thread::id>> futures;
+    for (int i = 0; i < 100; ++i) futures.push_back(spawn([] { return std::this_thread::get_id(); }));
+    bool here = true;
+    for (auto& f : futures) here = here && f.get() == std::this_thread::get_id();
+    return here;
+  }).get();
+  CHECK(same);
+}
+
+TEST_CASE("a job queued long before is awaited by a blocking wait in a later one") {
+  for (const int workers : {1, 2}) {
+    pool p({.workers = workers});
+    std::atomic<bool> go{false};
+    auto holder = p.spawn([&] {
+      while (!go) std::this_thread::yield();
+    });
+    std::vector<future<int>> first;
+    for (int i = 0; i < 50; ++i) first.push_back(p.spawn([i] { return i; }));
+    auto last = p.spawn([&] {
+      int sum = 0;
+      for (auto& f : first) sum += f.get();
+      return sum;
+    });
+    go = true;
+    CHECK(last.get() == 1225);
+    holder.get();
+  }
+}
+
+TEST_CASE("exceptions come out of get at every level of a recursion") {
+  struct helper {
+    static int down(int depth) {
+      if (depth == 0) throw std::out_of_range("bottom");
+      return spawn(&down, depth - 1).get() + 1;
+    }
+  };
+  for (const int workers : {1, 2}) {
+    pool p({.workers = workers});
+    CHECK_THROWS_WITH_AS(p.spawn(&helper::down, 200).get(), "bottom", std::out_of_range);
+  }
+}
+
+TEST_CASE("sync_wait and run work inside of tasks, at some depth") {
+  struct helper {
+    static task<int> down(int depth) {
+      if (depth == 0) co_return 0;
+      co_await plait::yield();
+      co_return plait::sync_wait(down(depth - 1)) + 1;
+    }
+  };
+  for (const int workers : {1, 2}) {
+    pool p({.workers = workers});
+    CHECK(p.run(helper::down(100)) == 100);
+  }
+}
+
+TEST_CASE("a wait for a task that lies below on the same stack is an error, not a hang") {
+  // With one worker: below waits for a task that ends only after on_top, which is run meanwhile and waits for below.
+  pool p({.workers = 1});
+  future<int> below, gate;
+  std::atomic<bool> there{false}, refused{false}, open{false};
+  auto f = p.spawn([&] {
+    gate = spawn([&]() -> task<int> {
+      while (!open) co_await plait::yield();
+      co_return 1;
+    });
+    auto on_top = spawn([&]() -> task<> {
+      while (!there) co_await plait::yield();
+      try {
+        below.wait();
+      } catch (const plait::error& e) {
+        refused = std::string(e.what()).find("co_await") != std::string::npos;
+      }
+      open = true;
+    });
+    below = spawn([&] {
+      there = true;
+      return gate.get();
+    });
+    while (!below.wait_for(1ms)) {
+    }
+    on_top.get();
+    return below.get();
+  });
+  CHECK(f.get() == 1);
+  CHECK(refused);
+}
