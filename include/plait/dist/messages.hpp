@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <plait/base/config.hpp>
+#include <plait/base/errors.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 
 // What ranks say to each other. Payloads begin with one of the structs below; all ranks of a job have one architecture.
 
@@ -76,6 +79,16 @@ struct failure_head {
   std::int32_t rank;  ///< or -1
   std::uint32_t unused;
 };
+
+/// Reads the struct that a payload begins with, and steps over it.
+template <class Head>
+Head take_head(std::span<const std::byte>& payload) {
+  Head head;
+  if (payload.size() < sizeof head) throw error("plait: a message is shorter than its head: it is damaged");
+  std::memcpy(&head, payload.data(), sizeof head);
+  payload = payload.subspan(sizeof head);
+  return head;
+}
 
 }  // namespace dist
 }  // namespace PLAIT_DIST

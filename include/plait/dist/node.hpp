@@ -4,14 +4,17 @@
 #include <plait/dist/agreement.hpp>
 #include <plait/dist/balancer.hpp>
 #include <plait/dist/link.hpp>
+#include <plait/dist/local_objects.hpp>
+#include <plait/dist/native_section.hpp>
 #include <plait/dist/options.hpp>
 #include <plait/dist/placement.hpp>
+#include <plait/dist/pollables.hpp>
 #include <plait/dist/portable.hpp>
 #include <plait/dist/progress_thread.hpp>
 #include <plait/dist/slots.hpp>
 #include <plait/dist/spmd_queue.hpp>
 #include <plait/dist/stealable.hpp>
-#include <plait/dist/termination.hpp>
+#include <plait/dist/run_end.hpp>
 #include <plait/dist/worker_numbers.hpp>
 #include <plait/net/thread_level.hpp>
 #include <plait/net/transport.hpp>
@@ -28,7 +31,6 @@
 #include <memory>
 #include <string>
 #include <thread>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -37,16 +39,6 @@ inline namespace PLAIT_DIST {
 class runtime;
 
 namespace dist {
-
-/// Reads the struct that a payload begins with, and steps over it.
-template <class Head>
-Head take_head(std::span<const std::byte>& payload) {
-  Head head;
-  if (payload.size() < sizeof head) throw error("plait: a message is shorter than its head: it is damaged");
-  std::memcpy(&head, payload.data(), sizeof head);
-  payload = payload.subspan(sizeof head);
-  return head;
-}
 
 /// One rank of a job: joins its pool of workers to the transport. Submitted tasks go out and come in here, idle ranks are
 /// served and others asked, and the end of a run is found.
@@ -59,7 +51,7 @@ class node final : public sched::outside {
   node(net::transport& transport, const options& o, thread_level level)
       : level_(level),
         link_(transport, [this] { return may_poll(sched::worker::of_this_thread()); }, [this] { call_poller(); }),
-        termination_(transport.rank(), transport.size()),
+        end_(link_),
         ids_(agree_on_callables(transport)),
         numbers_(transport, o.workers),
         tasks_(pool_),
@@ -69,6 +61,8 @@ class node final : public sched::outside {
         pool_(pool::caller_works, {.workers = o.workers}) {
     pool_.set_outside(this);
     pool_.set_crowded(transport.crowded() || static_cast<unsigned>(o.workers) > base::usable_processors());
+    // Where only worker 0 may use MPI, it prefers messages to tasks, unless it is the only one that runs tasks.
+    if (!any_thread_polls() && o.workers > 1) pool_.at(0).serve_mask = 0;
     if (o.worker_yieldtime > 0) pool_.set_patience(to_nanoseconds(o.worker_yieldtime));
     progress_.warn_after(to_nanoseconds(o.stall_warn), [this] { warn_of_stall(); });
     if (any_thread_polls() && size() > 1) progress_.start();
@@ -90,13 +84,7 @@ class node final : public sched::outside {
   void set_owner(runtime* r) noexcept { owner_ = r; }
   runtime& owner() const noexcept { return *owner_; }
 
-  /// The object that this rank has for `key`, made by `make()` on first use. `make` may ask for others.
-  void* local_object(const std::shared_ptr<const void>& key, const std::function<std::shared_ptr<void>()>& make) {
-    const std::lock_guard lock(locals_mutex_);
-    auto& object = locals_[key];
-    if (!object) object = make();
-    return object.get();
-  }
+  local_objects& objects() noexcept { return objects_; }
 
   // ---- what submit does ----
 
@@ -152,10 +140,10 @@ class node final : public sched::outside {
 
   /// Tests `p` with each poll until it is done.
   void add_pollable(pollable& p) {
-    link_.hold().acquire();
-    pollables_.push_back(&p);
-    has_pollables_.store(true, std::memory_order_relaxed);  // read by who is about to listen, after a poll
-    link_.hold().release();
+    const bool held = native_section::inside(link_);
+    if (!held) link_.hold().acquire();
+    pollables_.add(p);
+    if (!held) link_.hold().release();
     call_poller();
   }
 
@@ -186,23 +174,7 @@ class node final : public sched::outside {
     start_next_spmd();
   }
 
-  /// Keeps plait's own calls of MPI out while native ones are made below MPI_THREAD_MULTIPLE.
-  class native_section {
-   public:
-    explicit native_section(node& n) : link_(n.level_ == thread_level::multiple ? nullptr : &n.link_) {
-      if (link_ == nullptr) return;
-      link_->hold().acquire();
-      if (link_->transport().size() > 1) link_->flush();  // what others need is on its way before the body
-    }
-    ~native_section() {
-      if (link_ != nullptr) link_->hold().release();
-    }
-    native_section(const native_section&) = delete;
-    native_section& operator=(const native_section&) = delete;
-
-   private:
-    link* link_;
-  };
+  link& link_of_rank() noexcept { return link_; }
 
   // ---- a run ----
 
@@ -233,11 +205,11 @@ class node final : public sched::outside {
       bytes.clear();
     }
     link_.hold().acquire();
-    termination_.note_failure(rank(), std::move(bytes));
+    end_.note_failure(rank(), std::move(bytes));
     link_.hold().release();
   }
   /// After a run: the exception of the lowest rank whose root threw.
-  const termination::failure& lowest_failure() const noexcept { return termination_.lowest_failure(); }
+  const termination::failure& lowest_failure() const noexcept { return end_.lowest_failure(); }
 
   // ---- sched::outside ----
 
@@ -245,7 +217,7 @@ class node final : public sched::outside {
 
   bool seek(sched::worker& w) noexcept override {
     if (size() == 1 || !may_poll(&w) || !link_.hold().try_acquire()) return false;
-    if (link_.in_run() && !termination_.closing()) {
+    if (link_.in_run() && !end_.closing()) {
       balancer_.ask(w);
       link_.flush();
     }
@@ -264,7 +236,7 @@ class node final : public sched::outside {
       at_most = std::max(std::chrono::nanoseconds(0), std::chrono::nanoseconds(until - std::chrono::steady_clock::now()));
     }
     // Nobody announces the end of a native request.
-    if (has_pollables_.load(std::memory_order_relaxed)) at_most = std::min(at_most, poll_nap);  // see add_pollable
+    if (pollables_.any()) at_most = std::min(at_most, poll_nap);
     transport().sleep(ticket, at_most);
     progress_.worker_rises();
   }
@@ -318,7 +290,7 @@ class node final : public sched::outside {
       try {
         if (!link_.quiet()) something = link_.poll(handler());
         if (balancer_.someone_waits()) balancer_.feed(w == nullptr ? 0 : 1);
-        if (!pollables_.empty()) test_pollables(ready);
+        pollables_.test(ready);
         if (family_->idle()) look_for_end();
         link_.flush();
       } catch (...) {
@@ -341,16 +313,6 @@ class node final : public sched::outside {
     return something || !ready.empty();
   }
 
-  void test_pollables(std::vector<pollable*>& ready) {
-    ready.reserve(pollables_.size());
-    std::erase_if(pollables_, [&ready](pollable* p) {
-      const bool done = p->test();
-      if (done) ready.push_back(p);
-      return done;
-    });
-    has_pollables_.store(!pollables_.empty(), std::memory_order_relaxed);  // see add_pollable
-  }
-
   /// A worker has queued a task that others wait for.
   void feed_from(sched::worker& w) {
     if (!may_poll(&w) || !link_.hold().try_acquire()) return;
@@ -370,7 +332,7 @@ class node final : public sched::outside {
   void begin_run() {
     if (link_.in_run()) throw error("plait: run was called inside a run of the same runtime; await or submit tasks instead");
     link_.next_run();
-    termination_.reset();
+    end_.reset();
     balancer_.reset();
     spmd_.reset();
     failure_ = nullptr;
@@ -383,26 +345,7 @@ class node final : public sched::outside {
 
   void look_for_end() {
     if (left_.load(std::memory_order_relaxed)) return;  // written by holders
-    termination_.advance(
-        family_->idle(), {link_.work_sent(), link_.work_received()}, {link_.control_sent(), link_.control_received()},
-        [this](const wave_head& head) { send_down(head); },
-        [this](const wave_head& head) { send_with_failure(termination_.parent(), message::wave_up, head); });
-    if (!termination_.may_leave()) return;
-    const failure_head head{termination_.lowest_failure().rank, 0};
-    termination_.for_children([&](int child) { send_with_failure(child, message::leave, head); });
-    leave_now();
-  }
-
-  void send_down(const wave_head& head) {
-    termination_.for_children([&](int child) { link_.send_head(child, message::wave_down, head); });
-  }
-  template <class Head>
-  void send_with_failure(int dest, message kind, const Head& head) {
-    const auto& bytes = termination_.lowest_failure().exception;
-    link_.send_held(dest, kind, [&](wire::writer& out) {
-      out.write(&head, sizeof head);
-      out.write(bytes.data(), bytes.size());
-    });
+    if (end_.found(family_->idle())) leave_now();
   }
 
   void leave_now() noexcept {
@@ -428,21 +371,9 @@ class node final : public sched::outside {
       case message::steal: return balancer_.on_steal(source);
       case message::steal_done: return balancer_.on_steal_done(take_head<reply_head>(payload));
       case message::lifeline: return balancer_.on_lifeline(source);
-      case message::wave_down: {
-        const auto head = take_head<wave_head>(payload);
-        termination_.begin(head);
-        return send_down(head);
-      }
-      case message::wave_up: {
-        const auto head = take_head<wave_head>(payload);
-        if (head.failed_rank >= 0) termination_.note_failure(head.failed_rank, {payload.begin(), payload.end()});
-        return termination_.answer(head);
-      }
-      case message::leave: {
-        const auto head = take_head<failure_head>(payload);
-        if (head.rank >= 0) termination_.note_failure(head.rank, {payload.begin(), payload.end()});
-        return termination_.leave();
-      }
+      case message::wave_down: return end_.on_wave_down(payload);
+      case message::wave_up: return end_.on_wave_up(payload);
+      case message::leave: return end_.on_leave(payload);
     }
     throw error("plait: a message of unknown kind " + std::to_string(static_cast<int>(kind)) + " came from rank " +
                 std::to_string(source) + ": the ranks run different versions of plait, or it is damaged");
@@ -466,7 +397,7 @@ class node final : public sched::outside {
 
   /// Sends the start of a body on down the tree and queues it here.
   void on_spmd(const spmd_head& head, std::span<const std::byte> arguments) {
-    termination_.for_children([&](int child) {
+    end_.for_children([&](int child) {
       link_.send_held(child, message::spmd_start, [&](wire::writer& out) {
         out.write(&head, sizeof head);
         out.write(arguments.data(), arguments.size());
@@ -538,15 +469,13 @@ class node final : public sched::outside {
   slot_table slots_;
   spmd_queue spmd_;
   std::function<void()> prepare_spmd_;
-  std::recursive_mutex locals_mutex_;
-  std::unordered_map<std::shared_ptr<const void>, std::shared_ptr<void>> locals_;
+  local_objects objects_;
 
   // Used by who holds the transport.
   message_handler handler_{*this};
-  termination termination_;
+  run_end end_;
   std::vector<awaiting_reply*> completed_;
-  std::vector<pollable*> pollables_;
-  std::atomic<bool> has_pollables_{false};
+  pollables pollables_;
   sched::worker* poller_ = nullptr;
   std::exception_ptr failure_;
 

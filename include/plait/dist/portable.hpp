@@ -64,15 +64,6 @@ struct awaiting_reply {
   delivery deliver{{[](sched::job* j, sched::worker& w) noexcept { static_cast<delivery*>(j)->who->finish(w); }, nullptr}, this};
 };
 
-/// Something else that who holds the transport looks at now and then for a suspended task.
-struct pollable {
-  virtual ~pollable() = default;
-  /// True once it is done; not called again then.
-  virtual bool test() noexcept = 0;
-  /// Resumes the task. The last use.
-  virtual void resume() noexcept = 0;
-};
-
 /// What a registry entry knows of its callable.
 struct operations {
   /// Makes a task of the bytes of its arguments; throws only std::bad_alloc.

@@ -41,7 +41,7 @@ class rank_local {
   T& get(const runtime& rt) const { return in(rt.node()); }
 
  private:
-  T& in(dist::node& home) const { return *static_cast<T*>(home.local_object(identity_, factory_)); }
+  T& in(dist::node& home) const { return *static_cast<T*>(home.objects().get(identity_, factory_)); }
 
   std::function<std::shared_ptr<void>()> factory_;
   std::shared_ptr<const void> identity_ = std::make_shared<char>();  // runtimes hold it, so that it names nothing else

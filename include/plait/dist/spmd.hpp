@@ -38,7 +38,7 @@ class spmd_body final : public imported<Callable> {
 
  private:
   void run(sched::worker& w) noexcept override {
-    const node::native_section section(this->home_);
+    const native_section section(this->home_.link_of_rank(), this->home_.level());
     try {
       this->home_.before_spmd_body();
     } catch (...) {

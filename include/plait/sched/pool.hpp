@@ -184,7 +184,7 @@ class pool {
 
   /// One step of a worker's loop: executes one of its own jobs. False if there was none.
   bool step(sched::worker& w) noexcept {
-    if ((++w.steps & 63) == 0) [[unlikely]]
+    if ((++w.steps & w.serve_mask) == 0) [[unlikely]]
       serve(w);
     auto* j = w.next_own();
     if (j == nullptr) return false;

@@ -30,6 +30,7 @@ class alignas(64) worker {
   job_queue placed;  ///< submitted tasks that would rather run here; thieves may take them
   job_queue fifo;    ///< jobs that gave way; thieves may take them
   unit* current = nullptr;  ///< the unit that runs now, or null
+  std::uint32_t serve_mask = 63;  ///< it serves when these bits of steps are zero
   std::uint32_t steps = 0;  ///< of its loops
   parking_lot::bed bed;
   obs::worker_counters counters;

@@ -48,8 +48,8 @@ class [[nodiscard("fork does nothing until it is co_awaited: auto f = co_await f
   [[noreturn]] PLAIT_NOINLINE void refuse() {
     child_.destroy();
     throw error(
-        "plait: fork was used in a thread that is no worker of a pool: run the task with sync_wait or pool::run, or go to a "
-        "pool with resume_on first");
+        "plait: fork was used in a thread that is no worker of a pool: run the task with "
+        "sync_wait, pool::run or pool::spawn");
   }
 
   task_handle<T> child_;
