@@ -45,7 +45,6 @@ probe() {
     pkg-config) has_tool pkg-config pkgconf ;;
     python3) has_tool python3 ;;
     cmake | make | doxygen) has_tool "$1" ;;
-    libboost-dev) has_header boost/lockfree/queue.hpp ;;
     libcereal-dev) has_header cereal/cereal.hpp ;;
     doctest-dev) has_header doctest/doctest.h ;;
     libeigen3-dev) has_module eigen3 ;;
@@ -73,7 +72,7 @@ need() {
   local group
   for group in "$@"; do
     case $group in
-      build) plait_needed+=(g++ meson ninja-build pkg-config python3 libboost-dev libcereal-dev) ;;
+      build) plait_needed+=(g++ meson ninja-build pkg-config python3 libcereal-dev) ;;
       tests) plait_needed+=(doctest-dev cmake make libeigen3-dev) ;;
       openmpi) plait_needed+=(libopenmpi-dev openmpi-bin) ;;
       mpich) plait_needed+=(libmpich-dev mpich) ;;

@@ -39,12 +39,16 @@ def build(directory, tests, jobs):
         print(f"... and {len(wrong) - 5} more: {directory}/build.log")
     if not wrong:
         print("\n".join(lines[-TAIL:]))
-    # ninja -n tells what is still to be made, also where an old program lies there.
+    outputs = [output for n in wrong for output in lines[n].split()[1:]]
+    own = {f for f in wanted if any(o == f or o.startswith(f + ".p/") for o in outputs)}
+    if all(any(o == f or o.startswith(f + ".p/") for f in own) for o in outputs) and outputs:
+        return [name for name, group in files.items() if own.intersection(group)]
+    # A library that they share is broken, or ninja stopped: what is still to be made, also where an old program lies there.
     pending = subprocess.run(["ninja", "-C", str(directory), "-n", "-v", *wanted], capture_output=True, text=True).stdout
     return [
         name
         for name, group in files.items()
-        if any(not (directory / f).exists() or re.search(rf"(?:-o|rcsD?) {re.escape(f)} ", pending) for f in group)
+        if any(not (directory / f).exists() or re.search(rf"-o {re.escape(f)} ", pending) for f in group)
     ]
 
 

@@ -19,6 +19,7 @@ struct unit;
 struct job {
   void (*execute)(job*, worker&) noexcept;
   job* next_job;  ///< in a job_queue
+  unit* as;       ///< the unit that goes on, of which a part has run; null for a job that starts something new
 };
 
 /// One party that waits for a task to end. It lies where the waiting happens: in an awaiter, so in the frame of the
@@ -30,7 +31,6 @@ struct alignas(16) waiter : job {
   /// resume, or null. Must be the last use of this waiter unless it returns it.
   waiter* (*notify)(waiter*) noexcept;
   std::coroutine_handle<> handle;
-  unit* resumes_as;  ///< the unit that the coroutine belongs to
   pool* home;        ///< where it resumes
 };
 
