@@ -4,8 +4,8 @@
 
 #include <vector>
 
-int read(const int* n) { return *n; }
+int look_at(const int* n) { return *n; }
 
-plait::task<void> root(std::vector<const int*> v) { co_await plait::map<read>(v); }
+plait::task<void> root(std::vector<const int*> v) { co_await plait::map<look_at>(v); }
 
 int main() {}

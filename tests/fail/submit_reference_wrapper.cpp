@@ -4,8 +4,8 @@
 
 #include <functional>
 
-int read(std::reference_wrapper<int> n) { return n.get(); }
+int look_at(std::reference_wrapper<int> n) { return n.get(); }
 
-plait::task<void> root(int n) { co_await plait::submit<read>(std::ref(n)); }
+plait::task<void> root(int n) { co_await plait::submit<look_at>(std::ref(n)); }
 
 int main() {}

@@ -411,7 +411,7 @@ class node final : public sched::outside {
   portable* import(std::uint32_t id, const return_address& to, std::span<const std::byte> arguments, run_context& context) {
     const auto& callable = ids_.entry(id);
     auto* task = static_cast<const operations*>(callable.operations())->import(callable, *this, to, arguments);
-    task->self = {nullptr, family_.get(), &context};
+    task->self = {nullptr, family_.get(), &context, 0};
     family_->add_child();
     return task;
   }

@@ -36,7 +36,7 @@ struct portable : sched::job {
   virtual ~portable() = default;
 
   const wire::registry_entry* callable;
-  sched::unit self{nullptr, nullptr, nullptr};
+  sched::unit self{nullptr, nullptr, nullptr, 0};
 
   /// Before it leaves: takes it from whoever else might run it. False if somebody has; the caller's hold is gone then.
   virtual bool claim_to_leave() noexcept = 0;
@@ -120,7 +120,7 @@ driver<Job> drive(Job& job) {
 template <class Job>
 void run_here(Job& job, sched::worker& w) noexcept {
   w.counters.executed.add();
-  w.current = &job.self;
+  w.begin(job.self);
   if constexpr (Job::is_coroutine) {
     std::coroutine_handle<> frame;
     try {

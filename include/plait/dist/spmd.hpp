@@ -68,7 +68,7 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
   using cell = result_cell<std::vector<R>>;
 
   gathering(int parts, sched::family& parent, void* context)
-      : parts_(static_cast<std::size_t>(parts)), missing_(parts), self_{nullptr, &parent, context} {
+      : parts_(static_cast<std::size_t>(parts)), missing_(parts), self_{nullptr, &parent, context, 0} {
     this->kind = origin::object;
     this->cell_base::destroy = [](cell_base* c) noexcept { delete static_cast<gathering*>(static_cast<cell*>(c)); };
     this->cell_base::run_if_queued = [](cell_base*) noexcept { return false; };

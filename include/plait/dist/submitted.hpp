@@ -50,7 +50,7 @@ class submitted final : public portable, public awaiting_reply, public result_ce
   submitted(sched::family& parent, void* context, A&&... a)
       : portable(&execute_if_unclaimed, registration<Callable>::entry),
         arguments_(std::in_place, std::forward<A>(a)...) {
-    this->self = {nullptr, &parent, context};
+    this->self = {nullptr, &parent, context, 0};
     this->kind = origin::object;
     this->cell_base::destroy = [](cell_base* c) noexcept { delete static_cast<submitted*>(static_cast<cell*>(c)); };
     this->cell_base::run_if_queued = &run_now;

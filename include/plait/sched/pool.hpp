@@ -89,8 +89,12 @@ class pool {
   void post(sched::job* j) {
     auto* w = sched::worker::of_this_thread();
     if (w != nullptr && &w->home() == this) {
-      w->own.push(j);
-      parking_.notify();
+      sched::worker::push(w->own, j);
+      if (j->as == nullptr) {
+        parking_.notify();
+      } else {
+        parking_.notify_free();
+      }
       return;
     }
     // The job may run, and all others end, before this thread is through: until then the pool must not end.
@@ -98,6 +102,12 @@ class pool {
     injected_.push(j);
     parking_.notify();
     ground_.subtree_ended();
+  }
+
+  /// Leaves a job, which may not run on top of this worker's stack, to free workers, or to itself later.
+  void put_aside(sched::worker& w, sched::job* j) noexcept {
+    w.aside.push(j);
+    parking_.notify_free();
   }
 
   /// Queues a job that only this worker may execute. Any thread.
@@ -188,16 +198,24 @@ class pool {
       serve(w);
     auto* j = w.next_own();
     if (j == nullptr) return false;
-    w.execute(j);
+    run(w, j);
     return true;
+  }
+
+  void run(sched::worker& w, sched::job* j) noexcept {
+    if (w.may_run(*j)) [[likely]] {
+      w.execute(j);
+    } else {
+      put_aside(w, j);
+    }
   }
 
   /// What must get its turn also while a worker has work of its own.
   void serve(sched::worker& w) noexcept {
     if (outside_ != nullptr) outside_->poll(w);
-    if (auto* j = w.take_first(injected_, w.own)) w.execute(j);
-    if (auto* j = w.next_bound()) w.execute(j);
-    if (auto* j = w.take_first(w.fifo, w.own)) w.execute(j);
+    if (auto* j = w.take_first(injected_, w.own)) run(w, j);
+    if (auto* j = w.next_bound()) run(w, j);
+    if (auto* j = w.take_first(w.fifo, w.own)) run(w, j);
   }
 
   /// Looks for a job in the whole process and beyond until it has executed one or stop() is true: first in turns, then
@@ -221,7 +239,8 @@ class pool {
       }
       auto* j = find(w);
       if (j != nullptr || reach_out(w)) {
-        found(w, j);
+        end_search(w);
+        if (j != nullptr) run(w, j);
         return true;
       }
       if (turn % 8 == 0 && clock::now() >= until) return false;
@@ -234,12 +253,10 @@ class pool {
   }
 
   /// Ends a search that has found something; where one job lies there are often more.
-  void found(sched::worker& w, sched::job* j) noexcept {
-    if (parking_.end_search(w.role())) {
-      parking_.notify_free();
-      parking_.notify();
-    }
-    if (j != nullptr) w.execute(j);
+  void end_search(sched::worker& w) noexcept {
+    if (!parking_.end_search(w.role())) return;
+    parking_.notify_free();
+    parking_.notify();
   }
 
   /// Ends a search that has found nothing. Who pushed a job meanwhile has woken nobody, because this worker was searching.
@@ -281,8 +298,10 @@ class pool {
       w.bed.rouse = nullptr;
       listening_.store(false, std::memory_order_seq_cst);
     }
-    if (j != nullptr) found(w, j);
-    return j != nullptr;
+    if (j == nullptr) return false;
+    end_search(w);
+    w.execute(j);
+    return true;
   }
 
   /// A job from its own queues, from outside of the pool's workers, or from another worker.
@@ -303,6 +322,7 @@ class pool {
       if (j == nullptr) j = victim.submitted.steal();
       if (j == nullptr) j = w.take_first(victim.placed, w.submitted);
       if (j == nullptr) j = w.take_first(victim.fifo, w.own);
+      if (j == nullptr && wanted == sched::jobs::all) j = w.take_first(victim.aside, w.own);
       if (j == nullptr) continue;
       w.counters.stolen.add();
       return j;
@@ -310,11 +330,11 @@ class pool {
     return nullptr;
   }
 
-  /// Where all workers are about to sleep and this one does so inside a blocking wait: one of the continuations that it would
-  /// leave to others. Nobody else will take it.
+  /// Where all workers are about to sleep and this one does so inside a blocking wait: one of the continuations that were left
+  /// to others. It comes to that only where a task waits for one that it has not started.
   sched::job* last_resort(sched::worker& w) noexcept {
     if (!w.helping() || parking_.sleepers() < size() || !w.may_help()) return nullptr;
-    if (auto* j = w.newest_of_all()) return j;
+    if (auto* j = w.take_first(w.aside, w.own)) return j;
     return steal(w, sched::jobs::all);
   }
 
@@ -323,7 +343,7 @@ class pool {
   }
 
   bool anything_for(sched::worker& w) noexcept {
-    return w.has_own() || !injected_.empty() || w.submitted.offers() || !w.placed.empty() || !w.fifo.empty() ||
+    return w.has_bound() || w.own.offers() || !injected_.empty() || w.submitted.offers() || !w.placed.empty() || !w.fifo.empty() ||
            (w.may_steal() && anything_to_steal(w.stealable(), &w));
   }
 
@@ -331,6 +351,7 @@ class pool {
     for (auto& w : workers_) {
       if (&w == thief) continue;
       if (w.own.offers(wanted) || w.submitted.offers() || !w.placed.empty() || !w.fifo.empty()) return true;
+      if (wanted == sched::jobs::all && !w.aside.empty()) return true;
     }
     return false;
   }

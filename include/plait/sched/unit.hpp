@@ -89,6 +89,9 @@ struct unit {
   family* children;  ///< null until the first counted child; only the unit's own running code reads or makes it
   family* parent;    ///< counts this unit, or null (forks: see fork.hpp)
   void* context;     ///< inherited by all that this unit starts: the run of a runtime, or null
+  /// When it started, by the workers' clocks (worker.hpp): later than its parent, and than all that its worker ran before.
+  /// Until then, when its parent started.
+  std::uint64_t started;
 
   family& make_children() {
     if (children == nullptr) children = family::make();

@@ -29,6 +29,7 @@ class alignas(64) worker {
   job_queue inbox;   ///< bound to this worker, from any thread
   job_queue placed;  ///< submitted tasks that would rather run here; thieves may take them
   job_queue fifo;    ///< jobs that gave way; thieves may take them
+  job_queue aside;   ///< continuations that may not run on top of this worker's stack; free workers may take them
   unit* current = nullptr;  ///< the unit that runs now, or null
   std::uint32_t serve_mask = 63;  ///< it serves when these bits of steps are zero
   std::uint32_t steps = 0;  ///< of its loops
@@ -52,38 +53,19 @@ class alignas(64) worker {
 
   /// The next job from the worker's own queues, or null.
   job* next_own() {
-    if (auto* j = next_above()) return j;
+    if (auto* j = own.pop()) return j;
     if (auto* j = next_bound()) return j;
     if (auto* j = submitted.pop()) return j;
     if (auto* j = take_first(placed, submitted)) return j;
     return take_first(fifo, own);
   }
 
-  /// The newest job of its own deque that may run on top of this stack, or null. Inside a blocking wait the continuations
-  /// that were there before it may not: they belong to tasks that lie below on this very stack, or started those, and if such
-  /// a task then waited for one of them, neither could go on.
-  job* next_above() noexcept {
-    if (own.mark() > wait_mark_) [[likely]]
-      return own.pop();
-    if (own.newest_is_continuation()) return nullptr;
-    return newest_of_all();
-  }
-  /// The newest job of its own deque, whatever it is, or null.
-  job* newest_of_all() noexcept {
-    auto* j = own.pop();
-    if (wait_mark_ > own.mark()) wait_mark_ = own.mark();
-    return j;
-  }
-  /// Whether next_above would find something, or has_bound.
-  bool has_own() const noexcept {
-    return has_bound() || (own.size() > 0 && (own.mark() > wait_mark_ || !own.newest_is_continuation()));
-  }
-
   /// Whether it works inside a blocking wait.
-  bool helping() const noexcept { return wait_mark_ >= 0; }
+  bool helping() const noexcept { return waiting_; }
   parking_lot::role role() const noexcept { return helping() ? parking_lot::role::helper : parking_lot::role::free; }
-  /// What it may steal: inside a blocking wait no continuations, see next_above; nothing where half of the stack is used,
-  /// so that tasks which have nothing to do with the wait do not pile up until the stack is too short for those that have.
+  /// What it may steal: inside a blocking wait no continuations, of which most may not run here; nothing where half of the
+  /// stack is used, so that tasks which have nothing to do with the wait do not pile up until the stack is too short for
+  /// those that have.
   bool may_steal() const noexcept { return !helping() || static_cast<char*>(__builtin_frame_address(0)) > steal_floor_; }
   jobs stealable() const noexcept { return helping() ? jobs::fresh : jobs::all; }
 
@@ -101,9 +83,39 @@ class alignas(64) worker {
     if (first == nullptr) return nullptr;
     job* newest = nullptr;
     for (auto* j = first->next_job; j != nullptr;) newest = std::exchange(j, std::exchange(j->next_job, newest));
-    while (newest != nullptr) rest.push(std::exchange(newest, newest->next_job));
+    while (newest != nullptr) push(rest, std::exchange(newest, newest->next_job));
     return first;
   }
+  /// Owner of the deque only.
+  static void push(deque& to, job* j) {
+    if (j->as != nullptr) {
+      to.push_continuation(j);
+    } else {
+      to.push(j);
+    }
+  }
+
+  // Inside a blocking wait a worker runs other tasks on top of the one that waits, which can go on only when they have left
+  // the stack. If one of them then waited in the same way for a task below it, neither could go on. A task waits for those
+  // that it has started, directly or not, so what must not run on top is a continuation of whoever started a task below.
+  // Clocks tell: such a unit has started before every unit below, and all that they will ever wait for starts later. Hence
+  // only units that have started after the topmost one that waits go on here; new ones always may. So the units on a stack
+  // have started in the order in which they lie there, and of all that wait, the one that has started last finds what it
+  // waits for on every worker's list of what may run.
+
+  /// A unit starts here: gives it its time.
+  PLAIT_ALWAYS_INLINE void begin(unit& u) noexcept {
+    clock_ = (u.started > clock_ ? u.started : clock_) + 1;
+    u.started = clock_;
+    current = &u;
+  }
+  /// A unit goes on here that may have run elsewhere.
+  void enter(unit* u) noexcept {
+    if (u != nullptr && u->started > clock_) clock_ = u->started;
+    current = u;
+  }
+  /// Whether the job may run on top of this worker's stack.
+  bool may_run(const job& j) const noexcept { return j.as == nullptr || j.as->started > waiting_since_; }
 
   void execute(job* j) noexcept {
     j->execute(j, *this);
@@ -138,19 +150,26 @@ class alignas(64) worker {
   class stack_scope {
    public:
     stack_scope(worker& w, loop kind) noexcept
-        : worker_(w), floor_(w.transfer_floor_), current_(w.current), wait_mark_(w.wait_mark_), outer_(w.innermost_) {
+        : worker_(w),
+          floor_(w.transfer_floor_),
+          current_(w.current),
+          waiting_since_(w.waiting_since_),
+          waiting_(w.waiting_),
+          outer_(w.innermost_) {
       auto* lowest = static_cast<char*>(__builtin_frame_address(0)) - transfer_stack;
       w.transfer_floor_ = lowest > w.help_floor_ ? lowest : w.help_floor_;
+      if (w.current != nullptr && w.current->started > w.waiting_since_) w.waiting_since_ = w.current->started;
       w.current = nullptr;
-      w.wait_mark_ = kind == loop::waiting ? w.own.mark() : no_mark;
+      w.waiting_ = kind == loop::waiting;
       w.innermost_ = this;
     }
     ~stack_scope() {
       worker_.transfer_floor_ = floor_;
       worker_.current = current_;
-      const auto mark = worker_.own.mark();
-      worker_.wait_mark_ = wait_mark_ < mark ? wait_mark_ : mark;  // what ran meanwhile may have emptied it
+      worker_.waiting_since_ = waiting_since_;
+      worker_.waiting_ = waiting_;
       worker_.innermost_ = outer_;
+      if (!worker_.aside.empty()) worker_.reconsider();
     }
     stack_scope(const stack_scope&) = delete;
     stack_scope& operator=(const stack_scope&) = delete;
@@ -160,7 +179,8 @@ class alignas(64) worker {
     worker& worker_;
     char* floor_;
     unit* current_;
-    std::int64_t wait_mark_;
+    std::uint64_t waiting_since_;
+    bool waiting_;
     stack_scope* outer_;
   };
 
@@ -199,7 +219,13 @@ class alignas(64) worker {
 
  private:
   static constexpr std::ptrdiff_t transfer_stack = 64 * 1024;
-  static constexpr std::int64_t no_mark = -1;
+
+  /// Where the stack has become lower: what was put aside may run now, in the order in which it lay in the deque before.
+  void reconsider() noexcept {
+    job* newest = nullptr;
+    for (auto* j = aside.take_all(); j != nullptr;) newest = std::exchange(j, std::exchange(j->next_job, newest));
+    while (newest != nullptr) push(own, std::exchange(newest, newest->next_job));
+  }
 
   void drain_stash() noexcept {
     while (stashed_) std::exchange(stashed_, {}).resume();
@@ -209,11 +235,13 @@ class alignas(64) worker {
   unsigned index_;
   std::uint64_t random_;
   std::coroutine_handle<> stashed_;
+  std::uint64_t clock_ = 0;          ///< the latest start of a unit that has run here
+  std::uint64_t waiting_since_ = 0;  ///< the start of the topmost unit that waits on the stack, 0 if none does
+  bool waiting_ = false;
   job* bound_ = nullptr;  ///< taken from the inbox, in order
   char* transfer_floor_ = nullptr;
   char* help_floor_ = nullptr;
   char* steal_floor_ = nullptr;
-  std::int64_t wait_mark_ = no_mark;    ///< in a blocking wait: where its own deque ended when the wait began, or below
   stack_scope* innermost_ = nullptr;  ///< of its loops
 };
 

@@ -21,15 +21,15 @@ class [[nodiscard("fork does nothing until it is co_awaited: auto f = co_await f
   PLAIT_ALWAYS_INLINE std::coroutine_handle<> await_suspend(std::coroutine_handle<> parent) {
     const auto child = child_;  // after the push a thief may resume the parent and end this awaiter
     auto* w = worker::of_this_thread();
-    if (w == nullptr) [[unlikely]]
+    auto* as = w != nullptr ? w->current : nullptr;
+    if (as == nullptr) [[unlikely]]
       refuse();
     auto& p = child.promise();
-    auto* as = w->current;
     p.kind = origin::fork;
     p.execute = &resume_parent;
     p.continuation = parent;
-    p.parent_unit = as;
-    p.self = {nullptr, nullptr, as->context};
+    p.as = as;
+    p.self = {nullptr, nullptr, as->context, 0};
     p.link.store(0, std::memory_order_relaxed);  // published by the push
     try {
       w->own.push_continuation(&p);
@@ -37,7 +37,7 @@ class [[nodiscard("fork does nothing until it is co_awaited: auto f = co_await f
       child.destroy();
       throw;
     }
-    w->current = &p.self;
+    w->begin(p.self);
     w->home().parking().notify_free();
     return worker::transfer(w, child);
   }
@@ -48,7 +48,7 @@ class [[nodiscard("fork does nothing until it is co_awaited: auto f = co_await f
   [[noreturn]] PLAIT_NOINLINE void refuse() {
     child_.destroy();
     throw error(
-        "plait: fork was used in a thread that is no worker of a pool: run the task with "
+        "plait: fork was used outside of a task, or in a thread that is no worker of a pool: run the task with "
         "sync_wait, pool::run or pool::spawn");
   }
 

@@ -153,7 +153,7 @@ inline bool add_waiter(cell_base& cell, waiter* w) {
 /// What a queue executes to resume a waiter.
 inline void resume_waiter(sched::job* j, worker& w) noexcept {
   auto& x = *static_cast<waiter*>(j);
-  w.current = x.resumes_as;
+  w.enter(x.as);
   w.resume(x.handle);
 }
 
@@ -162,7 +162,7 @@ inline void prepare(waiter& x, worker* w, std::coroutine_handle<> h) noexcept {
   x.execute = &resume_waiter;
   x.notify = nullptr;
   x.handle = h;
-  x.resumes_as = w != nullptr ? w->current : nullptr;
+  x.as = w != nullptr ? w->current : nullptr;
   x.home = w != nullptr ? &w->home() : nullptr;
 }
 
@@ -191,7 +191,11 @@ inline std::coroutine_handle<> resume_next(waiter* x, worker* w) noexcept {
     resume_later(x);
     return std::noop_coroutine();
   }
-  w->current = x->resumes_as;
+  if (!w->may_run(*x)) [[unlikely]] {
+    w->home().put_aside(*w, x);
+    return std::noop_coroutine();
+  }
+  w->enter(x->as);
   return worker::transfer(w, x->handle);
 }
 

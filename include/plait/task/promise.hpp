@@ -32,10 +32,7 @@ struct start_record : sched::job {
 
   std::coroutine_handle<> continuation;  ///< call: the caller; fork: the parent; spawn: the task itself
   // Forks and spawned tasks only; not initialised for calls.
-  union {
-    unit* parent_unit;  ///< forks
-    pool* home;         ///< spawned tasks: where it was queued
-  };
+  pool* home;  ///< spawned tasks: where it was queued
   unit self;
   /// Forks: how child and parent tell each other that they run side by side. 0 at first. Who takes the parent's
   /// continuation from the deque puts the parent's family there; the child at its end puts `link_ended` and its own family,
@@ -56,7 +53,7 @@ inline void resume_joiner(waiter* joiner) noexcept {
 inline void resume_parent(sched::job* j, worker& w) noexcept {
   auto& child = *static_cast<start_record*>(j);
   const auto parent = child.continuation;
-  auto* as = child.parent_unit;
+  auto* as = child.as;
   // acquire in both: the child's family; partner: end_fork
   auto before = child.link.load(std::memory_order_acquire);
   if (before != link_ended) {
@@ -65,7 +62,7 @@ inline void resume_parent(sched::job* j, worker& w) noexcept {
     before = child.link.exchange(reinterpret_cast<std::uintptr_t>(&children) | link_taken, std::memory_order_acq_rel);
     if (before != 0) unit::ended(family_in(before), &children);  // the parent does not wait for children now
   }
-  w.current = as;
+  w.enter(as);
   w.resume(parent);
 }
 
@@ -104,12 +101,12 @@ struct final_awaiter {
     auto* w = worker::of_this_thread();
     if (p.kind == origin::call) return worker::transfer(w, p.continuation);
     if (p.kind == origin::fork) {
-      if (w != nullptr && w->own.pop_if(&p)) [[likely]] {
+      if (w != nullptr && w->may_run(p) && w->own.pop_if(&p)) [[likely]] {
         // The continuation was not taken: nobody else can know the cell, see result_cell.hpp.
         p.state.store(state_done, std::memory_order_relaxed);
         if (p.self.children != nullptr) [[unlikely]]
           adopt(p);
-        w->current = p.parent_unit;
+        w->current = p.as;
         return worker::transfer(w, p.continuation);
       }
       return end_fork(p, p, w);
@@ -122,7 +119,7 @@ struct final_awaiter {
  private:
   /// The child has ended, what it spawned may not have.
   static void adopt(start_record& child) noexcept {
-    auto& children = child.parent_unit->make_children();
+    auto& children = child.as->make_children();
     children.add_child();
     unit::ended(child.self.children, &children);
   }

@@ -13,7 +13,7 @@ namespace detail {
 /// Executes a spawned task that has been claimed.
 template <class T>
 void run_claimed(task_promise<T>& p, worker& w) noexcept {
-  w.current = &p.self;
+  w.begin(p.self);
   w.resume(task_handle<T>::from_promise(p));
 }
 
@@ -46,12 +46,14 @@ bool run_if_queued(cell_base* cell) noexcept {
 template <class T>
 task_promise<T>& prepare_spawn(task<T>& t, pool& where, sched::family& parent, void* context) {
   auto& p = t.release().promise();
+  const auto* w = worker::of_this_thread();
+  p.as = nullptr;
   p.home = &where;
   p.kind = origin::spawn;
   p.destroy = [](cell_base* cell) noexcept { frame_of(static_cast<result_cell<T>&>(*cell)).destroy(); };
   p.run_if_queued = &run_if_queued<T>;
   p.execute = &execute_spawned<T>;
-  p.self = {nullptr, &parent, context};
+  p.self = {nullptr, &parent, context, w != nullptr && w->current != nullptr ? w->current->started : 0};
   p.state.store(2 * state_owner, std::memory_order_relaxed);  // published by the queue
   parent.add_child();
   return p;
