@@ -67,7 +67,6 @@ plait::rank_local<shared_state> shared([] {
 });
 plait::rank_local<std::string> nested([] { return "uses " + std::to_string(shared->number); });
 
-
 RANKS_CASE("a callback is called once with a future that is done, on the rank that submitted") {
   rt.run([]() -> plait::task<void> {
     std::atomic<int> sum{0};
@@ -147,7 +146,8 @@ RANKS_CASE("a callback that comes late is called at once, and each exactly once"
       CHECK(co_await f == 9);
       auto failing = plait::submit<fail>(plait::on_rank(r));
       std::atomic<int> failures{0};
-      failing.add_done_callback([&](const plait::future<void>& done) { failures += done.exception() != nullptr ? 1 : 0; });
+      failing.add_done_callback(
+          [&](const plait::future<void>& done) { failures += done.exception() != nullptr ? 1 : 0; });
       CHECK_THROWS_AS(co_await failing, std::out_of_range);
       CHECK(failures == 1);
     }
@@ -200,8 +200,10 @@ RANKS_CASE("wait_children does not throw what its children threw") {
 
 RANKS_CASE("spawned and forked tasks belong to the run and may submit") {
   rt.run([]() -> plait::task<void> {
-    auto forked = co_await plait::fork([]() -> plait::task<int> { co_return co_await plait::submit<square>(plait::cyclic, 5); }());
-    auto spawned = plait::spawn([]() -> plait::task<int> { co_return co_await plait::submit<square>(plait::cyclic, 6); }());
+    auto forked = co_await plait::fork(
+        []() -> plait::task<int> { co_return co_await plait::submit<square>(plait::cyclic, 5); }());
+    auto spawned =
+        plait::spawn([]() -> plait::task<int> { co_return co_await plait::submit<square>(plait::cyclic, 6); }());
     CHECK(co_await forked + co_await spawned == 61);
     detach(plait::spawn([]() -> plait::task<void> {
       co_await plait::yield();
@@ -213,7 +215,8 @@ RANKS_CASE("spawned and forked tasks belong to the run and may submit") {
 
 RANKS_CASE("when_all and as_completed take submitted tasks") {
   rt.run([]() -> plait::task<void> {
-    auto [a, b] = co_await plait::when_all(plait::submit<square>(plait::cyclic, 2), plait::submit<square>(plait::cyclic, 3));
+    auto [a, b] =
+        co_await plait::when_all(plait::submit<square>(plait::cyclic, 2), plait::submit<square>(plait::cyclic, 3));
     CHECK(a + b == 13);
     std::vector<plait::future<int>> many;
     for (int i = 0; i < 20; ++i) many.push_back(plait::submit<square>(plait::cyclic, i));
@@ -235,7 +238,8 @@ RANKS_CASE("a rank-local object is made once on each rank that asks, and shared 
         }));
       }
     }
-    for (std::size_t i = 0; i < numbers.size(); ++i) CHECK(co_await numbers[i] == static_cast<int>(i) % plait::size() * 100);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      CHECK(co_await numbers[i] == static_cast<int>(i) % plait::size() * 100);
     CHECK(co_await plait::submit(plait::on_rank(plait::size() - 1), [] { return *nested; }) ==
           "uses " + std::to_string((plait::size() - 1) * 100));
   });

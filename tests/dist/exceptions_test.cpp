@@ -29,24 +29,42 @@ constexpr int standard_kinds = 17;
 /// Throws a standard exception of each kind.
 [[noreturn]] void throw_standard(int kind) {
   switch (kind) {
-    case 0: throw std::runtime_error("text");
-    case 1: throw std::logic_error("text");
-    case 2: throw std::invalid_argument("text");
-    case 3: throw std::domain_error("text");
-    case 4: throw std::length_error("text");
-    case 5: throw std::out_of_range("text");
-    case 6: throw std::range_error("text");
-    case 7: throw std::overflow_error("text");
-    case 8: throw std::underflow_error("text");
-    case 9: throw std::system_error(ENOENT, std::generic_category(), "text");
-    case 10: throw std::bad_alloc();
-    case 11: throw std::bad_cast();
-    case 12: throw std::bad_variant_access();
-    case 13: throw std::bad_optional_access();
-    case 14: throw plait::error("text");
-    case 15: throw plait::cancelled_error();
-    case 16: throw plait::timeout_error();
-    default: throw std::bad_exception();
+    case 0:
+      throw std::runtime_error("text");
+    case 1:
+      throw std::logic_error("text");
+    case 2:
+      throw std::invalid_argument("text");
+    case 3:
+      throw std::domain_error("text");
+    case 4:
+      throw std::length_error("text");
+    case 5:
+      throw std::out_of_range("text");
+    case 6:
+      throw std::range_error("text");
+    case 7:
+      throw std::overflow_error("text");
+    case 8:
+      throw std::underflow_error("text");
+    case 9:
+      throw std::system_error(ENOENT, std::generic_category(), "text");
+    case 10:
+      throw std::bad_alloc();
+    case 11:
+      throw std::bad_cast();
+    case 12:
+      throw std::bad_variant_access();
+    case 13:
+      throw std::bad_optional_access();
+    case 14:
+      throw plait::error("text");
+    case 15:
+      throw plait::cancelled_error();
+    case 16:
+      throw plait::timeout_error();
+    default:
+      throw std::bad_exception();
   }
 }
 void fail_standard(int kind) { throw_standard(kind); }
@@ -142,10 +160,7 @@ struct one_way {
 int take_one_way(one_way o) { return o.n; }
 one_way make_one_way() { return {}; }
 
-plait::task<int> outer(int rank) {
-  co_return co_await plait::submit<fail_with_42>(plait::on_rank(rank));
-}
-
+plait::task<int> outer(int rank) { co_return co_await plait::submit<fail_with_42>(plait::on_rank(rank)); }
 
 RANKS_CASE("a standard exception arrives as its own type with its text") {
   rt.run([]() -> plait::task<void> {
@@ -233,7 +248,8 @@ RANKS_CASE("an argument that can't be written is an exception of submit, one tha
     for (int r = 1; r < plait::size(); ++r) {
       CHECK_THROWS_WITH_AS(detach(plait::submit<take_refusing>(plait::on_rank(r), refuses(5))), "refuses to be written",
                            std::invalid_argument);
-      CHECK_THROWS_WITH_AS(plait::submit<take_one_way>(plait::on_rank(r), one_way{1}).get(), "can't be read", std::range_error);
+      CHECK_THROWS_WITH_AS(plait::submit<take_one_way>(plait::on_rank(r), one_way{1}).get(), "can't be read",
+                           std::range_error);
     }
   });
 }

@@ -82,7 +82,6 @@ int watched(int n) {
   return n;
 }
 
-
 RANKS_CASE("map gives the results in input order, for any chunk and window") {
   rt.run([]() -> plait::task<void> {
     const auto inputs = first_numbers(37);
@@ -202,7 +201,9 @@ RANKS_CASE("map reports its progress") {
     progress_calls = progress_wrong = 0;
     progress_done = 0;
   }
-  rt.run([]() -> plait::task<void> { co_await plait::map<halve>(first_numbers(25), {.chunk = 4, .progress = &note_progress}); });
+  rt.run([]() -> plait::task<void> {
+    co_await plait::map<halve>(first_numbers(25), {.chunk = 4, .progress = &note_progress});
+  });
   if (rt.rank() == 0) {
     CHECK(progress_calls == 7);
     CHECK(progress_done == 25);
@@ -218,7 +219,8 @@ RANKS_CASE("map reports its progress beyond inputs that throw") {
   rt.run([]() -> plait::task<void> {
     auto inputs = first_numbers(25);
     inputs[24] = 7;
-    CHECK_THROWS_AS(co_await plait::map<checked>(std::move(inputs), {.chunk = 4, .progress = &note_progress}), std::out_of_range);
+    CHECK_THROWS_AS(co_await plait::map<checked>(std::move(inputs), {.chunk = 4, .progress = &note_progress}),
+                    std::out_of_range);
   });
   if (rt.rank() == 0) {
     CHECK(progress_done == 25);
@@ -241,7 +243,8 @@ TEST_CASE("map has no more tasks under way than its window") {
 
 RANKS_CASE("a chunk of 0 is an error, a range that throws too") {
   rt.run([]() -> plait::task<void> {
-    CHECK_THROWS_WITH_AS(co_await plait::map<halve>(first_numbers(3), {.chunk = 0}), doctest::Contains("chunk"), plait::error);
+    CHECK_THROWS_WITH_AS(co_await plait::map<halve>(first_numbers(3), {.chunk = 0}), doctest::Contains("chunk"),
+                         plait::error);
     auto broken = std::views::transform(std::views::iota(0, 10), [](int n) {
       if (n == 5) throw std::domain_error("broken range");
       return n;

@@ -53,17 +53,29 @@ void mark_range(std::uint32_t first, std::uint32_t count, std::uint32_t seed) {
     const std::uint32_t part = std::min(count, 1 + (seed >> 8) % std::max(1u, count / 2));
     const int ranks = plait::size();
     switch ((seed >> 4) % 8) {
-      case 0: detach(plait::submit<mark_range>(plait::on_rank(static_cast<int>(seed >> 16) % ranks), first, part, seed)); break;
-      case 1: detach(plait::submit<mark_range>(plait::prefer_rank(static_cast<int>(seed >> 16) % ranks), first, part, seed)); break;
-      case 2: detach(plait::submit<mark_range>(plait::cyclic, first, part, seed)); break;
+      case 0:
+        detach(plait::submit<mark_range>(plait::on_rank(static_cast<int>(seed >> 16) % ranks), first, part, seed));
+        break;
+      case 1:
+        detach(plait::submit<mark_range>(plait::prefer_rank(static_cast<int>(seed >> 16) % ranks), first, part, seed));
+        break;
+      case 2:
+        detach(plait::submit<mark_range>(plait::cyclic, first, part, seed));
+        break;
       case 3:
-        detach(plait::submit<mark_range>(plait::prefer_worker(static_cast<int>(seed >> 16) % plait::num_workers()), first, part, seed));
+        detach(plait::submit<mark_range>(plait::prefer_worker(static_cast<int>(seed >> 16) % plait::num_workers()),
+                                         first, part, seed));
         break;
       case 4:
-        detach(plait::submit<mark_range>(plait::on_worker(static_cast<int>(seed >> 16) % plait::num_workers()), first, part, seed));
+        detach(plait::submit<mark_range>(plait::on_worker(static_cast<int>(seed >> 16) % plait::num_workers()), first,
+                                         part, seed));
         break;
-      case 5: detach(plait::submit<mark_range>(plait::here, first, part, seed)); break;
-      default: detach(plait::submit<mark_range>(first, part, seed)); break;
+      case 5:
+        detach(plait::submit<mark_range>(plait::here, first, part, seed));
+        break;
+      default:
+        detach(plait::submit<mark_range>(first, part, seed));
+        break;
     }
     first += part;
     count -= part;
@@ -82,10 +94,12 @@ void check_once(plait::runtime& rt, std::uint32_t count) {
       for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(m.seen[i].exchange(0));
     }
     rt.node().transport().broadcast(bytes, r);
-    for (std::size_t i = 0; i < bytes.size(); ++i) everyone[i] = static_cast<std::byte>(static_cast<int>(everyone[i]) + static_cast<int>(bytes[i]));
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      everyone[i] = static_cast<std::byte>(static_cast<int>(everyone[i]) + static_cast<int>(bytes[i]));
   }
   std::size_t wrong = 0;
-  for (std::size_t i = 0; i < everyone.size(); ++i) wrong += everyone[i] != static_cast<std::byte>(i < count ? 1 : 0) ? 1 : 0;
+  for (std::size_t i = 0; i < everyone.size(); ++i)
+    wrong += everyone[i] != static_cast<std::byte>(i < count ? 1 : 0) ? 1 : 0;
   CHECK(wrong == 0);
 }
 
@@ -108,7 +122,6 @@ plait::task<std::vector<int>> spread(plait::placement where, int tasks, int mill
   co_return ranks;
 }
 
-
 RANKS_CASE("a task that is bound to a rank or a worker runs there") {
   rt.run([]() -> plait::task<void> {
     std::vector<std::pair<int, plait::future<int>>> all;
@@ -121,7 +134,8 @@ RANKS_CASE("a task that is bound to a rank or a worker runs there") {
     for (auto& [r, f] : all) CHECK(co_await f == r);
     all.clear();
     for (int i = 0; i < 20; ++i) {
-      for (int w = 0; w < plait::num_workers(); ++w) all.emplace_back(w, plait::submit<where_worker>(plait::on_worker(w)));
+      for (int w = 0; w < plait::num_workers(); ++w)
+        all.emplace_back(w, plait::submit<where_worker>(plait::on_worker(w)));
     }
     for (auto& [w, f] : all) CHECK(co_await f == w);
   });

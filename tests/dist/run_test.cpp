@@ -78,7 +78,6 @@ long executed_here(const plait::runtime& rt) {
   return sum;
 }
 
-
 RANKS_CASE("run gives its result on rank 0 and nothing elsewhere") {
   const auto n = rt.run(number(42));
   static_assert(std::is_same_v<decltype(n), const std::optional<int>>);
@@ -202,7 +201,8 @@ RANKS_CASE("all work has settled when an exception leaves run") {
 
 RANKS_CASE("run_all throws the exception of the lowest rank that threw, everywhere") {
   for (int first = 0; first < rt.size(); ++first) {
-    CHECK_THROWS_WITH_AS(rt.run_all(throw_from(first, 10)), ("rank " + std::to_string(first)).c_str(), std::out_of_range);
+    CHECK_THROWS_WITH_AS(rt.run_all(throw_from(first, 10)), ("rank " + std::to_string(first)).c_str(),
+                         std::out_of_range);
     CHECK(calls_on_all_ranks(rt) == 10L * rt.size());
   }
   CHECK(rt.run_all(throw_from(rt.size(), 0)) == rt.rank());
@@ -229,13 +229,13 @@ RANKS_CASE("run returns only after tasks that nobody waits for") {
 
 RANKS_CASE("run inside a run of the same runtime is an error") {
   const bool refused = rt.run([&rt]() -> plait::task<bool> {
-                         try {
-                           rt.run(number(1));
-                         } catch (const plait::error& e) {
-                           co_return std::string(e.what()).find("inside a run") != std::string::npos;
-                         }
-                         co_return false;
-                       }).value_or(true);
+                           try {
+                             rt.run(number(1));
+                           } catch (const plait::error& e) {
+                             co_return std::string(e.what()).find("inside a run") != std::string::npos;
+                           }
+                           co_return false;
+                         }).value_or(true);
   CHECK(refused);
 }
 
@@ -271,11 +271,14 @@ RANKS_CASE("ranks, and workers numbered by rank, can be asked for inside tasks")
     for (int r = 0; r < plait::size(); ++r) {
       const auto local = co_await plait::submit(plait::on_rank(r), [] { return plait::num_local_workers(); });
       for (int i = 0; i < local; ++i, ++next) {
-        const auto a = co_await plait::submit(
-            plait::on_worker(next), [] {
-              return answer{plait::rank(),        plait::size(),            plait::worker_id(),
-                            plait::num_workers(), plait::local_worker_id(), plait::num_local_workers()};
-            });
+        const auto a = co_await plait::submit(plait::on_worker(next), [] {
+          return answer{plait::rank(),
+                        plait::size(),
+                        plait::worker_id(),
+                        plait::num_workers(),
+                        plait::local_worker_id(),
+                        plait::num_local_workers()};
+        });
         CHECK(a.rank == r);
         CHECK(a.size == plait::size());
         CHECK(a.worker == next);

@@ -66,7 +66,6 @@ plait::task<int> gather_from_all() {
   co_return sum;
 }
 
-
 RANKS_CASE("spmd runs once on every rank and gives all results by rank") {
   rt.run([]() -> plait::task<void> {
     const auto numbers = co_await plait::spmd<rank_times>(10);
@@ -109,7 +108,8 @@ RANKS_CASE("spmd calls run one after another, in one order on all ranks, whoever
 RANKS_CASE("the exception of the lowest rank whose body threw leaves spmd") {
   rt.run([]() -> plait::task<void> {
     for (int first = 0; first < plait::size(); ++first) {
-      CHECK_THROWS_WITH_AS(co_await plait::spmd<fail_from>(first), ("rank " + std::to_string(first)).c_str(), std::out_of_range);
+      CHECK_THROWS_WITH_AS(co_await plait::spmd<fail_from>(first), ("rank " + std::to_string(first)).c_str(),
+                           std::out_of_range);
     }
     CHECK((co_await plait::spmd<fail_from>(plait::size())).size() == static_cast<std::size_t>(plait::size()));
   });

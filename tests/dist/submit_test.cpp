@@ -37,7 +37,7 @@ int never_throws(int a) noexcept { return -a; }
 void no_result() {}
 plait::task<long> coroutine(long n) {
   co_await plait::yield();
-  co_return n * n;
+  co_return n* n;
 }
 plait::task<void> void_coroutine() { co_await plait::yield(); }
 int by_const_reference(const std::string& s, const int& n) { return static_cast<int>(s.size()) + n; }
@@ -94,14 +94,16 @@ std::unique_ptr<int> pass_unique(std::unique_ptr<int> p) {
 }
 std::shared_ptr<std::string> pass_shared(std::shared_ptr<std::string> p) { return p; }
 
-using everything = std::tuple<std::optional<int>, std::variant<int, std::string>, std::pair<char, bool>, std::array<int, 3>,
-                              std::vector<bool>, std::vector<std::vector<std::string>>>;
+using everything = std::tuple<std::optional<int>, std::variant<int, std::string>, std::pair<char, bool>,
+                              std::array<int, 3>, std::vector<bool>, std::vector<std::vector<std::string>>>;
 everything pass_everything(everything e) { return e; }
 
 std::size_t length(std::string s) { return s.size(); }
 double widened(double d) { return d / 2; }
 
-std::uint64_t checksum(const std::vector<std::uint32_t>& v) { return std::accumulate(v.begin(), v.end(), std::uint64_t{0}); }
+std::uint64_t checksum(const std::vector<std::uint32_t>& v) {
+  return std::accumulate(v.begin(), v.end(), std::uint64_t{0});
+}
 std::vector<std::uint32_t> doubled(std::vector<std::uint32_t> v) {
   for (auto& x : v) x *= 2;
   return v;
@@ -111,7 +113,6 @@ std::vector<std::uint32_t> numbers(std::size_t bytes) {
   std::iota(v.begin(), v.end(), 1u);
   return v;
 }
-
 
 RANKS_CASE("functions and coroutine functions run anywhere") {
   for_each_rank(rt, [](int r) -> plait::task<void> {
@@ -135,15 +136,17 @@ RANKS_CASE("functions and coroutine functions run anywhere") {
 RANKS_CASE("lambdas without captures run anywhere, and choose an overload") {
   for_each_rank(rt, [](int r) -> plait::task<void> {
     const auto there = plait::on_rank(r);
-    CHECK(co_await plait::submit(there, [](int a, int b) { return a * b; }, 6, 7) == 42);
+    CHECK(co_await plait::submit(
+              there, [](int a, int b) { return a * b; }, 6, 7) == 42);
     CHECK(co_await plait::submit([](int a) { return a + 1; }, 6) == 7);
     CHECK(co_await plait::submit(there, [] { return plait::rank(); }) == r);
-    CHECK(co_await plait::submit(there,
-                                 [](int a) -> plait::task<int> {
-                                   co_await plait::yield();
-                                   co_return a;
-                                 },
-                                 3) == 3);
+    CHECK(co_await plait::submit(
+              there,
+              [](int a) -> plait::task<int> {
+                co_await plait::yield();
+                co_return a;
+              },
+              3) == 3);
     CHECK(co_await plait::submit<[](int a) { return overloaded(a); }>(there, 1) == 2);
     CHECK(co_await plait::submit<[](std::string s) { return overloaded(s); }>(there, "a") == "a!");
     // Two of one signature are two callables.
@@ -192,7 +195,8 @@ RANKS_CASE("arguments and results of many types travel") {
 
 RANKS_CASE("large arguments and results travel") {
   for_each_rank(rt, [](int r) -> plait::task<void> {
-    for (const std::size_t bytes : {std::size_t{1000}, std::size_t{16} << 10, (std::size_t{16} << 10) + 4, std::size_t{1} << 20}) {
+    for (const std::size_t bytes :
+         {std::size_t{1000}, std::size_t{16} << 10, (std::size_t{16} << 10) + 4, std::size_t{1} << 20}) {
       auto v = numbers(bytes);
       const auto sum = checksum(v);
       CHECK(co_await plait::submit<checksum>(plait::on_rank(r), v) == sum);
@@ -246,13 +250,15 @@ RANKS_CASE("tasks submit tasks from any rank") {
           [](int origin) -> plait::task<int> {
             int sum = 0;
             for (int to = 0; to < plait::size(); ++to) {
-              sum += co_await plait::submit(plait::on_rank(to), [](int a) { return a * 10 + plait::rank(); }, origin);
+              sum += co_await plait::submit(
+                  plait::on_rank(to), [](int a) { return a * 10 + plait::rank(); }, origin);
             }
             co_return sum;
           },
           r));
     }
-    for (int r = 0; r < ranks; ++r) CHECK(co_await hops[static_cast<std::size_t>(r)] == ranks * r * 10 + ranks * (ranks - 1) / 2);
+    for (int r = 0; r < ranks; ++r)
+      CHECK(co_await hops[static_cast<std::size_t>(r)] == ranks * r * 10 + ranks * (ranks - 1) / 2);
   });
 }
 

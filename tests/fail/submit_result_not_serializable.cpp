@@ -2,8 +2,8 @@
 // expect-error: plait: .*cannot travel
 #include <plait/plait.hpp>
 
-#include <mutex>
 #include <memory>
+#include <mutex>
 
 struct handle {
   std::unique_ptr<std::mutex> mutex;

@@ -16,7 +16,7 @@ using plait::sched::job_queue;
 using plait::sched::jobs;
 
 namespace {
-std::vector<job> make_jobs(std::size_t n) { return std::vector<job>(n, job{nullptr, nullptr}); }
+std::vector<job> make_jobs(std::size_t n) { return std::vector<job>(n, job{nullptr, nullptr, nullptr}); }
 }  // namespace
 
 TEST_CASE("the owner pops the newest, a thief steals the oldest") {

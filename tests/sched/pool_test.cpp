@@ -25,7 +25,9 @@ namespace {
 double processor_seconds() {
   rusage u{};
   getrusage(RUSAGE_SELF, &u);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
   return seconds(u.ru_utime) + seconds(u.ru_stime);
 }
 
@@ -253,7 +255,9 @@ TEST_CASE("sync_wait uses the default pool, which is one for the whole process")
   CHECK(plait::sync_wait(answer()) == 42);
   CHECK(&pool::default_pool() == &pool::default_pool());
   struct helper {
-    static task<bool> in_default() { co_return &plait::sched::worker::of_this_thread()->home() == &pool::default_pool(); }
+    static task<bool> in_default() {
+      co_return &plait::sched::worker::of_this_thread()->home() == &pool::default_pool();
+    }
     static task<bool> in_own(const pool& own) {
       const bool here = plait::sync_wait(in_default());
       co_return !here && &plait::sched::worker::of_this_thread()->home() == &own;

@@ -17,8 +17,8 @@ using plait::task;
 
 namespace {
 
-/// A tree in which each node chooses by its number how it starts its children, how it joins them, and whether it suspends,
-/// blocks, throws or drops something on the way.
+/// A tree in which each node chooses by its number how it starts its children, how it joins them, and whether it
+/// suspends, blocks, throws or drops something on the way.
 task<long> tree(unsigned seed, int depth, std::atomic<long>& ran) {
   seed = seed * 1664525u + 1013904223u;
   const unsigned choice = seed >> 24;
@@ -133,11 +133,20 @@ TEST_CASE("futures are dropped, awaited and called back while their tasks end") 
           f.add_done_callback([&calls, i](const future<int>& done) { calls += done.result() == i; });
         }
         switch (i % 5) {
-          case 0: co_await f; break;
-          case 1: f.wait(); break;
-          case 2: static_cast<void>(f.wait_for(std::chrono::microseconds(i % 7))); break;
-          case 3: static_cast<void>(f.done()); break;
-          default: break;  // dropped
+          case 0:
+            co_await f;
+            break;
+          case 1:
+            f.wait();
+            break;
+          case 2:
+            static_cast<void>(f.wait_for(std::chrono::microseconds(i % 7)));
+            break;
+          case 3:
+            static_cast<void>(f.done());
+            break;
+          default:
+            break;  // dropped
         }
       }
     }

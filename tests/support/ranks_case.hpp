@@ -23,8 +23,8 @@ namespace plait_test {
 using ranks_body = void (*)(plait::runtime&);
 
 #if PLAIT_WITH_MPI
-/// Runtimes over MPI_COMM_WORLD that the cases of a program share, by the number of workers: making one for each case would
-/// take most of the time. They end with the run of the tests, before MPI does.
+/// Runtimes over MPI_COMM_WORLD that the cases of a program share, by the number of workers: making one for each case
+/// would take most of the time. They end with the run of the tests, before MPI does.
 inline std::map<int, std::unique_ptr<plait::runtime>>& shared_runtimes() {
   static std::map<int, std::unique_ptr<plait::runtime>> all;
   return all;
@@ -113,8 +113,8 @@ class unobserved_log {
 
 }  // namespace plait_test
 
-#define RANKS_CASE_NAMED(function, name)                              \
-  static void function(plait::runtime& rt);                           \
-  TEST_CASE(name) { plait_test::on_all_worlds(&function); }           \
+#define RANKS_CASE_NAMED(function, name)                    \
+  static void function(plait::runtime& rt);                 \
+  TEST_CASE(name) { plait_test::on_all_worlds(&function); } \
   static void function([[maybe_unused]] plait::runtime& rt)
 #define RANKS_CASE(name) RANKS_CASE_NAMED(DOCTEST_ANONYMOUS(ranks_case_), name)

@@ -362,10 +362,12 @@ TEST_CASE("a deep chain of forks needs no stack") {
 TEST_CASE("a future of a fork may be taken off the pool by another thread") {
   struct helper {
     static task<> parent(future<int>& out, std::atomic<bool>& there, std::atomic<bool>& taken) {
-      out = co_await fork([](std::atomic<bool>& go) -> task<int> {
-        co_await until(go);
-        co_return 9;
-      }, std::ref(there));
+      out = co_await fork(
+          [](std::atomic<bool>& go) -> task<int> {
+            co_await until(go);
+            co_return 9;
+          },
+          std::ref(there));
       there = true;
       co_await until(taken);
     }

@@ -19,6 +19,14 @@
 #include <utility>
 #include <vector>
 
+// g++ 12 frees some temporaries of class type twice: in a conditional expression with co_await, and lambdas with
+// captures inside of the co_await expression. Name them first there.
+#if defined(__clang__) || __GNUC__ >= 13
+#define PLAIT_TEST_ALL_FORMS 1
+#else
+#define PLAIT_TEST_ALL_FORMS 0
+#endif
+
 using plait::fork;
 using plait::future;
 using plait::pool;
@@ -62,9 +70,13 @@ TEST_CASE("co_await in conditional expressions") {
   struct form {
     static task<bool> run(bool yes) {
       const int a = yes ? co_await number(1) : co_await number(2);
+      bool right = a == (yes ? 1 : 2);
+#if PLAIT_TEST_ALL_FORMS
       const std::string b = yes ? co_await text() : std::string("short");
       const std::string c = co_await number(1) == 1 ? co_await text() : co_await text() + "x";
-      co_return a == (yes ? 1 : 2) && b == (yes ? long_text : "short") && c == long_text;
+      right = right && b == (yes ? long_text : "short") && c == long_text;
+#endif
+      co_return right;
     }
   };
   check_each([] { return form::run(true); });
@@ -77,7 +89,7 @@ TEST_CASE("co_await with structured bindings") {
       auto [n, s] = co_await both();
       const auto& [m, t] = co_await both();
       auto [x, y] = co_await plait::when_all(number(3), text());
-      co_return n == 7 && s == long_text && m == 7 && t == long_text && x == 3 && y == long_text;
+      co_return n == 7 && s == long_text&& m == 7 && t == long_text&& x == 3 && y == long_text;
     }
   };
   check_each([] { return form::run(); });
@@ -116,7 +128,8 @@ TEST_CASE("co_await in arithmetic, arguments and comparisons, with temporaries b
       const int called = add(co_await number(1), 2, co_await number(3));
       const std::string joined = std::string("a long enough prefix, ") + co_await text() + std::string(30, 'z');
       const auto size = (co_await text()).size() + std::string(co_await text()).size();
-      co_return sum == 7 && called == 6 && joined == "a long enough prefix, " + long_text + std::string(30, 'z') && size == 80;
+      co_return sum == 7 && called == 6 && joined == "a long enough prefix, " + long_text + std::string(30, 'z') &&
+          size == 80;
     }
   };
   check_each([] { return form::run(); });
@@ -132,7 +145,7 @@ TEST_CASE("co_await of futures in expressions") {
       const bool same = co_await c == long_text;
       const int direct = co_await co_await fork(number(4));
       const int spawned = co_await spawn(number(5));
-      co_return sum == 3 && same && direct == 4 && spawned == 5;
+      co_return sum == 3 && same&& direct == 4 && spawned == 5;
     }
   };
   check_each([] { return form::run(); });
@@ -148,8 +161,8 @@ TEST_CASE("co_await in initialisers of arrays, tuples and containers") {
       m[co_await number(4)] = co_await text();
       auto t = std::make_tuple(co_await number(5), co_await text());
       const std::array<int, 2> pair{a, b};
-      co_return v.size() == 3 && v[2] == 3 && m.at(4) == long_text && std::get<0>(t) == 5 && std::get<1>(t) == long_text &&
-          pair[1] == 2;
+      co_return v.size() == 3 && v[2] == 3 && m.at(4) == long_text&& std::get<0>(t) == 5 &&
+          std::get<1>(t) == long_text&& pair[1] == 2;
     }
   };
   check_each([] { return form::run(); });
@@ -179,7 +192,7 @@ TEST_CASE("co_await inside of try, and beside objects with destructors") {
         caught = s == "thrown";
       }
       if (caught) after = co_await text();  // not allowed inside of the handler itself
-      co_return caught && alive == 0 && after == long_text;
+      co_return caught&& alive == 0 && after == long_text;
     }
   };
   check_each([] { return form::run(); });
@@ -264,7 +277,7 @@ TEST_CASE("what belongs to the thread is read anew after a suspension") {
   check_each([] { return form::run(); });
 }
 
-#if defined(__clang__) || __GNUC__ >= 13
+#if PLAIT_TEST_ALL_FORMS
 TEST_CASE("a lambda with captures inside of the co_await expression") {
   struct form {
     static task<bool> run() {

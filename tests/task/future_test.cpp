@@ -367,10 +367,12 @@ TEST_CASE("get on the thread of a worker that is none of the task's pool helps i
   std::atomic<bool> helped{false};
   auto f = a.spawn([&] {
     static_cast<void>(spawn([&] { helped = true; }));  // in pool a, whose only worker waits below
-    return b.spawn([&] {
-      while (!helped) std::this_thread::sleep_for(100us);
-      return 5;
-    }).get();
+    return b
+        .spawn([&] {
+          while (!helped) std::this_thread::sleep_for(100us);
+          return 5;
+        })
+        .get();
   });
   CHECK(f.get() == 5);
 }
@@ -379,8 +381,8 @@ TEST_CASE("a queued task of another pool runs on that pool's workers, also when 
   pool a({.workers = 1}), b({.workers = 1});
   for (int i = 0; i < 100; ++i) {
     const bool right = a.spawn([&] {
-      return b.spawn([&b] { return &plait::sched::worker::of_this_thread()->home() == &b; }).get();
-    }).get();
+                          return b.spawn([&b] { return &plait::sched::worker::of_this_thread()->home() == &b; }).get();
+                        }).get();
     REQUIRE(right);
   }
 }

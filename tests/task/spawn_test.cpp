@@ -40,10 +40,12 @@ TEST_CASE("spawn takes tasks, functions, lambdas, functors, members, and argumen
       auto c = spawn([] { return 3; });
       auto d = spawn([](std::unique_ptr<int> p) { return *p; }, std::make_unique<int>(4));
       auto e = spawn(&adder::add, adder{100}, 5);
-      auto f = spawn([](const std::string& s, std::vector<int> v) -> task<int> {
-        co_await plait::yield();
-        co_return static_cast<int>(s.size() + v.size());
-      }, "abc", std::vector<int>(3));
+      auto f = spawn(
+          [](const std::string& s, std::vector<int> v) -> task<int> {
+            co_await plait::yield();
+            co_return static_cast<int>(s.size() + v.size());
+          },
+          "abc", std::vector<int>(3));
       int local = 0;
       auto g = spawn([](int& x) { x = 7; }, std::ref(local));
       co_await g;
@@ -270,9 +272,7 @@ TEST_CASE("a task that forks for ever does not keep tasks from outside from runn
   pool p({.workers = 1});
   std::atomic<bool> stop{false};
   struct helper {
-    static task<> leaf() {
-      co_await plait::yield();
-    }
+    static task<> leaf() { co_await plait::yield(); }
     static task<> busy(std::atomic<bool>& s) {
       while (!s) {
         auto f = co_await plait::fork(leaf());

@@ -224,7 +224,8 @@ TEST_CASE("tasks can be stored, assigned and swapped") {
       co_return sum;
     }
   };
-  CHECK(sync_wait(helper::add(std::move(tasks))) == 1 * 1 + 2 * 0 + 3 * 2 + 4 * 30 + 5 * 4 + 6 * 5 + 7 * 6 + 8 * 7 + 9 * 8 + 10 * 9);
+  CHECK(sync_wait(helper::add(std::move(tasks))) ==
+        1 * 1 + 2 * 0 + 3 * 2 + 4 * 30 + 5 * 4 + 6 * 5 + 7 * 6 + 8 * 7 + 9 * 8 + 10 * 9);
 }
 
 TEST_CASE("a recursion of 100,000 tasks by co_await needs no stack") {
@@ -272,7 +273,8 @@ TEST_CASE("large and over-sized frames work") {
 
 TEST_CASE("tasks are movable and not copyable, and so are futures") {
   static_assert(std::is_nothrow_move_constructible_v<task<int>> && !std::is_copy_constructible_v<task<int>>);
-  static_assert(std::is_nothrow_move_constructible_v<plait::future<int>> && !std::is_copy_constructible_v<plait::future<int>>);
+  static_assert(std::is_nothrow_move_constructible_v<plait::future<int>> &&
+                !std::is_copy_constructible_v<plait::future<int>>);
   static_assert(std::is_same_v<task<>, task<void>> && std::is_same_v<plait::future<>, plait::future<void>>);
   static_assert(std::is_trivially_destructible_v<plait::pool_options>);
 }

@@ -3,8 +3,8 @@
 
 #include <plait/base/config.hpp>
 
-// Durations and clocks. <chrono> brings calendars, time zones and their streams too, a quarter of what plait/core.hpp takes
-// to compile without them; libstdc++ has the rest in a header of its own.
+// Durations and clocks. <chrono> brings calendars, time zones and their streams too, a quarter of what plait/core.hpp
+// takes to compile without them; libstdc++ has the rest in a header of its own.
 #if __has_include(<bits/chrono.h>)
 #include <bits/chrono.h>
 #else

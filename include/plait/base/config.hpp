@@ -54,8 +54,8 @@
 #define PLAIT_TAIL_TRANSFER 0
 #endif
 
-/// The distributed layer lies in an inline namespace of this name, so that units built with and without MPI fail to link
-/// instead of sharing functions that differ.
+/// The distributed layer lies in an inline namespace of this name, so that units built with and without MPI fail to
+/// link instead of sharing functions that differ.
 #if PLAIT_WITH_MPI
 #define PLAIT_DIST with_mpi
 #else

@@ -9,9 +9,9 @@
 #include <new>
 #include <utility>
 
-// Memory for coroutine frames and submitted tasks: free lists by size class, one set a thread, and a global depot through
-// which lists travel in batches when frames are made in one thread and die in another. Nothing is given back to the system.
-// Under AddressSanitizer every frame is its own allocation, so that a use after its end is found.
+// Memory for coroutine frames and submitted tasks: free lists by size class, one set a thread, and a global depot
+// through which lists travel in batches when frames are made in one thread and die in another. Nothing is given back to
+// the system. Under AddressSanitizer every frame is its own allocation, so that a use after its end is found.
 
 namespace plait::base {
 
@@ -133,8 +133,8 @@ class frame_cache {
   frame_list lists_[frame_classes]{};
 };
 
-/// Gives the lists back when the thread ends. Frames that are freed later, by destructors of other thread_local objects,
-/// find no lists and make new ones, which the depot does not get back.
+/// Gives the lists back when the thread ends. Frames that are freed later, by destructors of other thread_local
+/// objects, find no lists and make new ones, which the depot does not get back.
 struct frame_cache::owner {
   frame_cache cache;
   ~owner() {

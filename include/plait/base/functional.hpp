@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <utility>
 
-// std::function and std::reference_wrapper without the rest of <functional>, whose searchers bring hash maps; libstdc++ has
-// them in headers of their own.
+// std::function and std::reference_wrapper without the rest of <functional>, whose searchers bring hash maps; libstdc++
+// has them in headers of their own.
 #if __has_include(<bits/std_function.h>) && __has_include(<bits/refwrap.h>)
 #include <bits/refwrap.h>
 #include <bits/std_function.h>

@@ -21,8 +21,8 @@ inline bool register_heavy_barrier() noexcept {
 #endif
 }
 
-/// A full memory barrier on every running thread of the process, about 1 µs: the expensive half of an asymmetric pair whose
-/// cheap half is nothing at all. Needs `register_heavy_barrier` to have returned true.
+/// A full memory barrier on every running thread of the process, about 1 µs: the expensive half of an asymmetric pair
+/// whose cheap half is nothing at all. Needs `register_heavy_barrier` to have returned true.
 inline void heavy_barrier() noexcept {
 #if defined(__linux__)
   ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);

@@ -9,8 +9,8 @@
 
 namespace plait::base {
 
-/// The name of the function that `address` lies in, without its parameters and what the compiler appended, or `otherwise`
-/// where the program does not export its symbols.
+/// The name of the function that `address` lies in, without its parameters and what the compiler appended, or
+/// `otherwise` where the program does not export its symbols.
 inline std::string function_at(const void* address, const char* otherwise) {
   Dl_info found{};
   if (address == nullptr || ::dladdr(address, &found) == 0 || found.dli_sname == nullptr) return otherwise;

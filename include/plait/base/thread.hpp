@@ -11,8 +11,8 @@
 
 namespace plait::base {
 
-/// A thread that is joined by its end. std::thread without what <thread> brings along. Its stack is as large as the system
-/// makes them (`ulimit -s`).
+/// A thread that is joined by its end. std::thread without what <thread> brings along. Its stack is as large as the
+/// system makes them (`ulimit -s`).
 class thread {
  public:
   thread() noexcept = default;

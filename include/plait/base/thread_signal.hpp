@@ -9,8 +9,8 @@
 
 namespace plait::base {
 
-/// A word on which one thread sleeps until another has called `set`. The setter touches no memory after the store, so the
-/// object may end as soon as `wait` has returned.
+/// A word on which one thread sleeps until another has called `set`. The setter touches no memory after the store, so
+/// the object may end as soon as `wait` has returned.
 class thread_signal {
  public:
   void set() noexcept {

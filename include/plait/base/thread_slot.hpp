@@ -3,9 +3,9 @@
 
 #include <plait/base/config.hpp>
 
-// Pointers that belong to the running thread. A coroutine may go on in another thread after any suspension, and a compiler
-// may keep the address of a thread_local variable across it. So they are read by instructions that it cannot move or merge,
-// or, where those are not known, through a function that it cannot look into.
+// Pointers that belong to the running thread. A coroutine may go on in another thread after any suspension, and a
+// compiler may keep the address of a thread_local variable across it. So they are read by instructions that it cannot
+// move or merge, or, where those are not known, through a function that it cannot look into.
 
 extern "C" {
 /// The worker that the thread is, or null. One for the whole process, also when parts of it lie in shared libraries.

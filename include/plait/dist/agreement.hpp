@@ -29,8 +29,9 @@ T broadcast_value(net::transport& transport, const T& value, int root) {
   return wire::decode<T>(in);
 }
 
-/// Collective. The callables of this process with the ids that all ranks use. Rank 0's list is the reference: only its digest
-/// is compared, and names travel only if a rank differs. Then registry_mismatch on every rank, naming the functions.
+/// Collective. The callables of this process with the ids that all ranks use. Rank 0's list is the reference: only its
+/// digest is compared, and names travel only if a rank differs. Then registry_mismatch on every rank, naming the
+/// functions.
 inline wire::registry_ids agree_on_callables(net::transport& transport) {
   auto ids = wire::registry_ids::snapshot();
   const auto own = ids.digest();
@@ -48,8 +49,8 @@ inline wire::registry_ids agree_on_callables(net::transport& transport) {
     text += "; rank " + std::to_string(r) + ": " +
             broadcast_value(transport, r == transport.rank() ? wire::compare(names, ids.names()) : std::string(), r);
   }
-  throw registry_mismatch("plait: the ranks do not have the same callables, so they run different programs or builds" + text +
-                          ". Start all ranks from the same build");
+  throw registry_mismatch("plait: the ranks do not have the same callables, so they run different programs or builds" +
+                          text + ". Start all ranks from the same build");
 }
 
 }  // namespace dist

@@ -16,15 +16,15 @@ namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {
 
-/// Stealing between ranks: asks for tasks when this rank is idle, and gives tasks to those who ask. All but `on`, `set` and
-/// `someone_waits` by the holder of the transport.
+/// Stealing between ranks: asks for tasks when this rank is idle, and gives tasks to those who ask. All but `on`, `set`
+/// and `someone_waits` by the holder of the transport.
 class balancer {
  public:
   /// ship(task, rank): packs a task and sends it; throws if it can't be packed.
   balancer(link& l, stealable& tasks, pool& p, bool on, std::function<void(portable*, int)> ship)
       : link_(l), tasks_(tasks), pool_(p), thief_(l.transport()), ship_(std::move(ship)), on_(on) {}
 
-  bool on() const noexcept { return on_.load(std::memory_order_relaxed); }        // a hint; see set
+  bool on() const noexcept { return on_.load(std::memory_order_relaxed); }  // a hint; see set
   void set(bool on) noexcept { on_.store(on, std::memory_order_relaxed); }  // spread by messages, which order it
   /// Whether a rank waits at this end of a lifeline. A hint.
   bool someone_waits() const noexcept { return someone_waits_.load(std::memory_order_relaxed); }

@@ -19,13 +19,14 @@ struct by_value_t {
   L lambda;
 };
 
-/// Lets submit take a lambda with captures, which must be trivially copyable: `submit(by_value([k](int x) { return k * x; }), 3)`.
-/// Captured pointers and references mean nothing on another rank.
+/// Lets submit take a lambda with captures, which must be trivially copyable: `submit(by_value([k](int x) { return k *
+/// x; }), 3)`. Captured pointers and references mean nothing on another rank.
 template <class L>
 by_value_t<L> by_value(L lambda) {
-  static_assert(std::is_trivially_copyable_v<L>,
-                "plait: by_value needs a lambda whose captures are trivially copyable: others don't travel as bytes; pass them "
-                "as arguments of the task instead");
+  static_assert(
+      std::is_trivially_copyable_v<L>,
+      "plait: by_value needs a lambda whose captures are trivially copyable: others don't travel as bytes; pass them "
+      "as arguments of the task instead");
   return {std::move(lambda)};
 }
 
@@ -72,8 +73,10 @@ struct by_value_callable {
 /// Starts a task that calls a lambda with captures. See submit.
 template <class L, class... A>
 auto submit(placement where, by_value_t<L> f, A&&... a) {
-  return dist::submit_callable<dist::by_value_callable<L>>(where, std::bit_cast<std::array<std::byte, sizeof(L)>>(f.lambda),
-                                                           std::forward<A>(a)...);
+  if constexpr (std::is_trivially_copyable_v<L>) {  // else by_value has said what is wrong
+    return dist::submit_callable<dist::by_value_callable<L>>(
+        where, std::bit_cast<std::array<std::byte, sizeof(L)>>(f.lambda), std::forward<A>(a)...);
+  }
 }
 template <class L, class... A>
 auto submit(by_value_t<L> f, A&&... a) {

@@ -34,10 +34,12 @@ struct signature<R(P...)> {
 
 template <class F>
 struct signature_of : signature<void()> {
-  static_assert(std::is_class_v<F>, "plait: what is submitted is no function: name a function, or give a lambda without captures");
-  static_assert(!std::is_class_v<F>,
-                "plait: a generic lambda, or an object with several call operators, can't be submitted: the types of its "
-                "parameters must be known; write them out");
+  static_assert(std::is_class_v<F>,
+                "plait: what is submitted is no function: name a function, or give a lambda without captures");
+  static_assert(
+      !std::is_class_v<F>,
+      "plait: a generic lambda, or an object with several call operators, can't be submitted: the types of its "
+      "parameters must be known; write them out");
 };
 template <class F>
   requires requires { &F::operator(); }
@@ -91,9 +93,10 @@ struct check_arguments<std::tuple<A...>> {
 template <class Callable>
 consteval bool check_callable() {
   using traits = typename Callable::traits;
-  static_assert(!traits::takes_mutable_reference,
-                "plait: a submitted function can't take its arguments by non-const reference: it may run on another rank, "
-                "so changes would be lost; take them by value or const reference and return what changes");
+  static_assert(
+      !traits::takes_mutable_reference,
+      "plait: a submitted function can't take its arguments by non-const reference: it may run on another rank, "
+      "so changes would be lost; take them by value or const reference and return what changes");
   static_assert(!std::is_reference_v<typename traits::result>,
                 "plait: a submitted function can't return a reference: it may run on another rank; return the value");
   check_arguments<typename traits::arguments>::check();

@@ -41,7 +41,9 @@ class exit_guard {
   }
   static void at_exit() {
     if (running().load(std::memory_order_relaxed) == 0) return;  // see the constructor
-    std::fputs("plait: exit was called in the middle of a run: the other ranks would wait for ever, so the job is aborted\n", stderr);
+    std::fputs(
+        "plait: exit was called in the middle of a run: the other ranks would wait for ever, so the job is aborted\n",
+        stderr);
     if (auto* abort = how_to_abort().load(std::memory_order_relaxed)) abort();
     std::_Exit(1);
   }

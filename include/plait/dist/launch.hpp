@@ -35,14 +35,16 @@ auto main_task(int argc, char** argv) {
 
 }  // namespace dist
 
-/// The body of a main function: a runtime, one run of the task Main on rank 0, and a report on stderr of an exception that
-/// escapes it, one line. Main is a coroutine function without parameters, or with (int argc, char** argv), that gives
-/// task<void> or task<int>. Returns the exit code, the same on all ranks: Main's int, else 0, or 1 after an exception.
+/// The body of a main function: a runtime, one run of the task Main on rank 0, and a report on stderr of an exception
+/// that escapes it, one line. Main is a coroutine function without parameters, or with (int argc, char** argv), that
+/// gives task<void> or task<int>. Returns the exit code, the same on all ranks: Main's int, else 0, or 1 after an
+/// exception.
 template <auto Main>
 int launch(int argc, char** argv, options o = {}) {
   using made = decltype(dist::main_task<Main>(argc, argv));
-  static_assert(std::is_same_v<made, task<void>> || std::is_same_v<made, task<int>>,
-                "plait: launch needs a function that gives task<void> or task<int>, without parameters or with (int, char**)");
+  static_assert(
+      std::is_same_v<made, task<void>> || std::is_same_v<made, task<int>>,
+      "plait: launch needs a function that gives task<void> or task<int>, without parameters or with (int, char**)");
   try {
     runtime rt(argc, argv, o);
     int code = 0;

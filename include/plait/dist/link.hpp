@@ -22,15 +22,18 @@ namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {
 
-/// The messages of one rank, both ways. Any thread sends; who holds the transport (`hold()`) receives, and flushes what others
-/// have collected. Each message carries the number of its run: one that comes before this rank has begun that run waits.
+/// The messages of one rank, both ways. Any thread sends; who holds the transport (`hold()`) receives, and flushes what
+/// others have collected. Each message carries the number of its run: one that comes before this rank has begun that
+/// run waits.
 class link {
  public:
   using handler = function_ref<void(int source, message kind, std::span<const std::byte> payload)>;
 
-  /// may_pump: whether the calling thread may use the transport. call: gets the attention of one that may.
-  link(net::transport& transport, std::function<bool()> may_pump, std::function<void()> call)
-      : transport_(transport), may_pump_(std::move(may_pump)), call_(std::move(call)) {}
+  /// may_pump: whether the calling thread may use the transport. call: gets the attention of one that may. later:
+  /// somebody must flush before long, also if this thread goes on computing.
+  link(net::transport& transport, std::function<bool()> may_pump, std::function<void()> call,
+       std::function<void()> later)
+      : transport_(transport), may_pump_(std::move(may_pump)), call_(std::move(call)), later_(std::move(later)) {}
 
   net::transport& transport() noexcept { return transport_; }
   transport_hold& hold() noexcept { return hold_; }
@@ -66,7 +69,11 @@ class link {
   template <class Fill>
   void send(int dest, message kind, Fill&& fill) {
     if (transport_.size() == 1) return send_to_self(kind, std::forward<Fill>(fill));
-    if (sent_.add(dest, kind, epoch_, std::forward<Fill>(fill))) pump();
+    if (sent_.add(dest, kind, epoch_, std::forward<Fill>(fill))) {
+      pump();
+    } else {
+      later_();
+    }
   }
   /// The same by the holder of the transport, who flushes at the end.
   template <class Fill>
@@ -120,7 +127,8 @@ class link {
     handle(source, kind, payload);
   }
 
-  /// Flushes if this thread may and nobody else holds the transport; whoever does flushes too.
+  /// Flushes if this thread may and nobody else holds the transport. Whoever does flushes too, but may have done so
+  /// already.
   void pump() noexcept {
     if (!may_pump_()) return call_();
     while (sent_.waiting() && hold_.try_acquire()) {
@@ -129,6 +137,7 @@ class link {
       hold_.release();
       if (!in_run) return;
     }
+    if (sent_.waiting()) later_();
   }
 
   /// A single rank needs no transport for what it writes to itself (spmd and its results).
@@ -161,6 +170,7 @@ class link {
   net::transport& transport_;
   const std::function<bool()> may_pump_;
   const std::function<void()> call_;
+  const std::function<void()> later_;
   outbox sent_;
   transport_hold hold_;
   std::atomic<bool> in_run_{false};

@@ -12,11 +12,12 @@ namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {
 
-/// The objects of rank_local variables on one rank, by the variable's identity. Thread-safe; a factory may ask for another
-/// object.
+/// The objects of rank_local variables on one rank, by the variable's identity. Thread-safe; a factory may ask for
+/// another object.
 class local_objects {
  public:
-  /// The object for `key`, made by `make()` on first use; what that throws passes through, and the next use tries again.
+  /// The object for `key`, made by `make()` on first use; what that throws passes through, and the next use tries
+  /// again.
   void* get(const std::shared_ptr<const void>& key, const std::function<std::shared_ptr<void>()>& make) {
     const std::lock_guard lock(mutex_);
     auto& object = objects_[key];

@@ -74,7 +74,8 @@ class zipped {
   bool empty() const {
     return [this]<std::size_t... I>(std::index_sequence<I...>) {
       return ((std::get<I>(at_) == std::get<I>(end_)) || ...);
-    }(std::index_sequence_for<R...>{});
+    }
+    (std::index_sequence_for<R...>{});
   }
 
   std::vector<map_input<F>> take(std::size_t most) {
@@ -97,7 +98,8 @@ class zipped {
   map_input<F> current() {
     return [this]<std::size_t... I>(std::index_sequence<I...>) {
       return map_input<F>(element<std::tuple_element_t<I, std::tuple<R...>>>(std::get<I>(at_))...);
-    }(std::index_sequence_for<R...>{});
+    }
+    (std::index_sequence_for<R...>{});
   }
   void advance() {
     std::apply([](auto&... i) { (++i, ...); }, at_);
@@ -160,9 +162,9 @@ task<std::vector<map_value<F>>> map_ranges(map_options options, R... ranges) {
 
 }  // namespace dist
 
-/// `co_await map<f>(range, options)` calls f with each element of a range, `options.chunk` of them a task, on all ranks, and
-/// gives the vector of results in input order (std::monostate for void). It owns an rvalue range and copies an lvalue one.
-/// All tasks end before it resumes; then the first exception in input order is rethrown.
+/// `co_await map<f>(range, options)` calls f with each element of a range, `options.chunk` of them a task, on all
+/// ranks, and gives the vector of results in input order (std::monostate for void). It owns an rvalue range and copies
+/// an lvalue one. All tasks end before it resumes; then the first exception in input order is rethrown.
 template <auto F, std::ranges::input_range R>
   requires(!std::is_same_v<std::remove_cvref_t<R>, map_options>)
 task<std::vector<dist::map_value<F>>> map(R&& range, map_options options = {}) {
@@ -174,7 +176,8 @@ task<std::vector<dist::map_value<F>>> map(R&& range, map_options options = {}) {
 template <auto F, std::ranges::input_range... R>
   requires(sizeof...(R) > 0)
 task<std::vector<dist::map_value<F>>> map(map_options options, R&&... ranges) {
-  static_assert(dist::check_map<F>(sizeof...(R)), "plait: map got another number of ranges than the function has parameters");
+  static_assert(dist::check_map<F>(sizeof...(R)),
+                "plait: map got another number of ranges than the function has parameters");
   return dist::map_ranges<F, std::decay_t<R>...>(options, std::forward<R>(ranges)...);
 }
 
@@ -193,8 +196,8 @@ auto map_futures(R&& range) {
   return futures;
 }
 
-/// Starts f for each element as a task of its own; `while (auto c = co_await next(range))` then gives the results in the order in
-/// which they are ready.
+/// Starts f for each element as a task of its own; `while (auto c = co_await next(range))` then gives the results in
+/// the order in which they are ready.
 template <auto F, std::ranges::input_range R>
 auto map_as_completed(R&& range) {
   return as_completed(map_futures<F>(std::forward<R>(range)));

@@ -16,18 +16,18 @@ namespace dist {
 
 enum class message : std::uint16_t {
   // Work: counted for the end of the run.
-  task = 1,       ///< task_head, arguments
-  result,         ///< result_head, value or exception
-  spmd_request,   ///< spmd_head, arguments; to rank 0, which gives the order
-  spmd_start,     ///< spmd_head, arguments; down the tree
+  task = 1,      ///< task_head, arguments
+  result,        ///< result_head, value or exception
+  spmd_request,  ///< spmd_head, arguments; to rank 0, which gives the order
+  spmd_start,    ///< spmd_head, arguments; down the tree
   // Control: counted for the closing.
-  steal,          ///< nothing: an idle rank asks for tasks
-  steal_done,     ///< reply_head: how many tasks came before it
-  lifeline,       ///< nothing: an idle rank asks once and will be fed when there is something
+  steal,       ///< nothing: an idle rank asks for tasks
+  steal_done,  ///< reply_head: how many tasks came before it
+  lifeline,    ///< nothing: an idle rank asks once and will be fed when there is something
   // The end of the run: each is answered or leads to one.
-  wave_down,      ///< wave_head
-  wave_up,        ///< wave_head, then an encoded failure if it has one
-  leave,          ///< failure_head, then an encoded exception if there is one
+  wave_down,  ///< wave_head
+  wave_up,    ///< wave_head, then an encoded failure if it has one
+  leave,      ///< failure_head, then an encoded exception if there is one
 };
 constexpr bool is_work(message m) noexcept { return m <= message::spmd_start; }
 constexpr bool is_control(message m) noexcept { return m > message::spmd_start && m <= message::lifeline; }

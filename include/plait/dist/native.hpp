@@ -17,27 +17,30 @@ inline namespace PLAIT_DIST {
 /// Native MPI inside tasks.
 namespace mpi {
 
-/// The communicator of spmd bodies, over all ranks of the runtime: one for all calls, and no plait message travels on it.
-/// Throws plait::error outside of an spmd body, and where the ranks are not joined by MPI.
+/// The communicator of spmd bodies, over all ranks of the runtime: one for all calls, and no plait message travels on
+/// it. Throws plait::error outside of an spmd body, and where the ranks are not joined by MPI.
 inline MPI_Comm comm() {
   const auto [w, run] = dist::running("mpi::comm()");
   if (!run->in_spmd) {
-    throw error("plait: mpi::comm() was called outside of an spmd body: only there all ranks are in the same call; use spmd<f>()");
+    throw error(
+        "plait: mpi::comm() was called outside of an spmd body: only there all ranks are in the same call; use "
+        "spmd<f>()");
   }
   const auto native = run->home->owner().connection().native();
   if (native == MPI_COMM_NULL) {
-    throw error("plait: mpi::comm() was called in a runtime whose ranks are not joined by MPI (one process, or PLAIT_MPI=0)");
+    throw error(
+        "plait: mpi::comm() was called in a runtime whose ranks are not joined by MPI (one process, or PLAIT_MPI=0)");
   }
   return native;
 }
 
-/// Waits for requests while the worker runs other tasks. `Start` makes the requests, on a thread that may call MPI; it is the
-/// first thing that happens after the task has suspended.
+/// Waits for requests while the worker runs other tasks. `Start` makes the requests, on a thread that may call MPI; it
+/// is the first thing that happens after the task has suspended.
 template <class Start>
 class [[nodiscard("nothing is started or awaited before co_await")]] request_awaiter : dist::pollable {
  public:
   request_awaiter(const char* call, Start start) : call_(call), start_(std::move(start)) {}
-  request_awaiter(request_awaiter&&) = delete;
+  request_awaiter(request_awaiter &&) = delete;
 
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> h) {
@@ -131,8 +134,9 @@ inline auto wait_all(std::vector<MPI_Request> all) {
   return several_awaiter<decltype(start)>("mpi::wait_all", std::move(start));
 }
 
-// The collectives of MPI under their names, awaitable; buffers must live until they end. On mpi::comm() they are legal in spmd
-// bodies, one after another; on another communicator the same order on all its ranks is the caller's duty. They throw mpi_error.
+// The collectives of MPI under their names, awaitable; buffers must live until they end. On mpi::comm() they are legal
+// in spmd bodies, one after another; on another communicator the same order on all its ranks is the caller's duty. They
+// throw mpi_error.
 
 /// MPI_Ibarrier.
 inline auto barrier(MPI_Comm comm) {
@@ -144,22 +148,24 @@ inline auto bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm
 }
 /// MPI_Ireduce.
 inline auto reduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
-  return start::one("MPI_Ireduce", [=](MPI_Request* r) { return MPI_Ireduce(from, to, count, type, op, root, comm, r); });
+  return start::one("MPI_Ireduce",
+                    [=](MPI_Request* r) { return MPI_Ireduce(from, to, count, type, op, root, comm, r); });
 }
 /// MPI_Iallreduce.
 inline auto allreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  return start::one("MPI_Iallreduce", [=](MPI_Request* r) { return MPI_Iallreduce(from, to, count, type, op, comm, r); });
+  return start::one("MPI_Iallreduce",
+                    [=](MPI_Request* r) { return MPI_Iallreduce(from, to, count, type, op, comm, r); });
 }
 /// MPI_Igather.
-inline auto gather(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count, MPI_Datatype to_type,
-                   int root, MPI_Comm comm) {
+inline auto gather(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
+                   MPI_Datatype to_type, int root, MPI_Comm comm) {
   return start::one("MPI_Igather", [=](MPI_Request* r) {
     return MPI_Igather(from, from_count, from_type, to, to_count, to_type, root, comm, r);
   });
 }
 /// MPI_Iallgather.
-inline auto allgather(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count, MPI_Datatype to_type,
-                      MPI_Comm comm) {
+inline auto allgather(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
+                      MPI_Datatype to_type, MPI_Comm comm) {
   return start::one("MPI_Iallgather", [=](MPI_Request* r) {
     return MPI_Iallgather(from, from_count, from_type, to, to_count, to_type, comm, r);
   });

@@ -8,7 +8,8 @@ namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {
 
-/// Keeps plait's own calls of MPI out while a thread makes native ones, below MPI_THREAD_MULTIPLE: it holds the transport.
+/// Keeps plait's own calls of MPI out while a thread makes native ones, below MPI_THREAD_MULTIPLE: it holds the
+/// transport.
 class native_section {
  public:
   native_section(link& l, thread_level level) : link_(level == thread_level::multiple ? nullptr : &l) {

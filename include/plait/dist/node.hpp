@@ -11,10 +11,10 @@
 #include <plait/dist/pollables.hpp>
 #include <plait/dist/portable.hpp>
 #include <plait/dist/progress_thread.hpp>
+#include <plait/dist/run_end.hpp>
 #include <plait/dist/slots.hpp>
 #include <plait/dist/spmd_queue.hpp>
 #include <plait/dist/stealable.hpp>
-#include <plait/dist/run_end.hpp>
 #include <plait/dist/worker_numbers.hpp>
 #include <plait/net/thread_level.hpp>
 #include <plait/net/transport.hpp>
@@ -40,17 +40,19 @@ class runtime;
 
 namespace dist {
 
-/// One rank of a job: joins its pool of workers to the transport. Submitted tasks go out and come in here, idle ranks are
-/// served and others asked, and the end of a run is found.
+/// One rank of a job: joins its pool of workers to the transport. Submitted tasks go out and come in here, idle ranks
+/// are served and others asked, and the end of a run is found.
 ///
-/// One thread at a time holds the transport; it handles what has arrived and sends what was collected. Workers try to get it
-/// between two jobs; if none does for a while, the progress thread does.
+/// One thread at a time holds the transport; it handles what has arrived and sends what was collected. Workers try to
+/// get it between two jobs; if none does for a while, the progress thread does.
 class node final : public sched::outside {
  public:
   /// Collective over the transport's ranks. o: resolved.
   node(net::transport& transport, const options& o, thread_level level)
       : level_(level),
-        link_(transport, [this] { return may_poll(sched::worker::of_this_thread()); }, [this] { call_poller(); }),
+        link_(
+            transport, [this] { return may_poll(sched::worker::of_this_thread()); }, [this] { call_poller(); },
+            [this] { progress_.poll_later(); }),
         end_(link_),
         ids_(agree_on_callables(transport)),
         numbers_(transport, o.workers),
@@ -178,8 +180,8 @@ class node final : public sched::outside {
 
   // ---- a run ----
 
-  /// Collective. Starts this rank's root task, if it has one (`start(family&, context&)` gives its unit and queues it on worker
-  /// 0), and works until all tasks of all ranks have ended. The calling thread is worker 0 meanwhile.
+  /// Collective. Starts this rank's root task, if it has one (`start(family&, context&)` gives its unit and queues it
+  /// on worker 0), and works until all tasks of all ranks have ended. The calling thread is worker 0 meanwhile.
   template <class Start>
   void work(Start&& start) {
     begin_run();
@@ -226,17 +228,16 @@ class node final : public sched::outside {
   }
 
   bool may_listen(const sched::worker& w) const noexcept override { return link_.in_run() && may_poll(&w); }
-  std::uint64_t prepare_listen() noexcept override {
-    progress_.worker_listens();
-    return transport().prepare_sleep();
-  }
+  std::uint64_t prepare_listen() noexcept override { return transport().prepare_sleep(); }
   void listen(std::uint64_t ticket, std::chrono::steady_clock::time_point until) noexcept override {
     auto at_most = std::chrono::nanoseconds::max();
     if (until != std::chrono::steady_clock::time_point::max()) {
-      at_most = std::max(std::chrono::nanoseconds(0), std::chrono::nanoseconds(until - std::chrono::steady_clock::now()));
+      at_most =
+          std::max(std::chrono::nanoseconds(0), std::chrono::nanoseconds(until - std::chrono::steady_clock::now()));
     }
     // Nobody announces the end of a native request.
     if (pollables_.any()) at_most = std::min(at_most, poll_nap);
+    progress_.worker_listens();
     transport().sleep(ticket, at_most);
     progress_.worker_rises();
   }
@@ -258,13 +259,16 @@ class node final : public sched::outside {
     link_.hold().release();
     if (!has_tasks) return;
     std::fprintf(stderr,
-                 "plait: rank %d has tasks that wait, and has run and heard nothing for a while: tasks on other ranks take long, "
+                 "plait: rank %d has tasks that wait, and has run and heard nothing for a while: tasks on other ranks "
+                 "take long, "
                  "or something that they wait for never comes (PLAIT_STALL_WARN sets when this is said, 0 never)\n",
                  rank());
   }
 
   bool any_thread_polls() const noexcept { return level_ >= thread_level::serialized; }
-  bool may_poll(const sched::worker* w) const noexcept { return any_thread_polls() || (w != nullptr && w->index() == 0); }
+  bool may_poll(const sched::worker* w) const noexcept {
+    return any_thread_polls() || (w != nullptr && w->index() == 0);
+  }
 
   /// Gets the attention of a thread that may poll.
   void call_poller() noexcept {
@@ -274,7 +278,9 @@ class node final : public sched::outside {
 
   struct message_handler {
     node& self;
-    void operator()(int source, message kind, std::span<const std::byte> payload) const { self.handle(source, kind, payload); }
+    void operator()(int source, message kind, std::span<const std::byte> payload) const {
+      self.handle(source, kind, payload);
+    }
   };
   link::handler handler() noexcept { return handler_; }
 
@@ -330,7 +336,8 @@ class node final : public sched::outside {
   // ---- start and end ----
 
   void begin_run() {
-    if (link_.in_run()) throw error("plait: run was called inside a run of the same runtime; await or submit tasks instead");
+    if (link_.in_run())
+      throw error("plait: run was called inside a run of the same runtime; await or submit tasks instead");
     link_.next_run();
     end_.reset();
     balancer_.reset();
@@ -357,8 +364,10 @@ class node final : public sched::outside {
 
   void handle(int source, message kind, std::span<const std::byte> payload) {
     switch (kind) {
-      case message::task: return on_task(source, payload);
-      case message::result: return on_result(payload);
+      case message::task:
+        return on_task(source, payload);
+      case message::result:
+        return on_result(payload);
       case message::spmd_request: {
         auto head = take_head<spmd_head>(payload);
         head.number = spmd_.next_number();
@@ -368,12 +377,18 @@ class node final : public sched::outside {
         const auto head = take_head<spmd_head>(payload);
         return on_spmd(head, payload);
       }
-      case message::steal: return balancer_.on_steal(source);
-      case message::steal_done: return balancer_.on_steal_done(take_head<reply_head>(payload));
-      case message::lifeline: return balancer_.on_lifeline(source);
-      case message::wave_down: return end_.on_wave_down(payload);
-      case message::wave_up: return end_.on_wave_up(payload);
-      case message::leave: return end_.on_leave(payload);
+      case message::steal:
+        return balancer_.on_steal(source);
+      case message::steal_done:
+        return balancer_.on_steal_done(take_head<reply_head>(payload));
+      case message::lifeline:
+        return balancer_.on_lifeline(source);
+      case message::wave_down:
+        return end_.on_wave_down(payload);
+      case message::wave_up:
+        return end_.on_wave_up(payload);
+      case message::leave:
+        return end_.on_leave(payload);
     }
     throw error("plait: a message of unknown kind " + std::to_string(static_cast<int>(kind)) + " came from rank " +
                 std::to_string(source) + ": the ranks run different versions of plait, or it is damaged");
@@ -408,7 +423,8 @@ class node final : public sched::outside {
     spmd_.add(head.number, import(head.callable, to, arguments, spmd_context_));
   }
 
-  portable* import(std::uint32_t id, const return_address& to, std::span<const std::byte> arguments, run_context& context) {
+  portable* import(std::uint32_t id, const return_address& to, std::span<const std::byte> arguments,
+                   run_context& context) {
     const auto& callable = ids_.entry(id);
     auto* task = static_cast<const operations*>(callable.operations())->import(callable, *this, to, arguments);
     task->self = {nullptr, family_.get(), &context, 0};
@@ -448,8 +464,12 @@ class node final : public sched::outside {
 
   /// Packs a claimed task and sends it away. Throws what packing throws; the task then stays.
   void ship(portable* task, int target, dist::place kind, int local_worker) {
-    task_head head{task->address(*this), 0, local_worker, static_cast<std::uint8_t>(kind),
-                   static_cast<const run_context*>(task->self.context)->in_spmd, {}};
+    task_head head{task->address(*this),
+                   0,
+                   local_worker,
+                   static_cast<std::uint8_t>(kind),
+                   static_cast<const run_context*>(task->self.context)->in_spmd,
+                   {}};
     try {
       head.callable = ids_.id_of(*task->callable);
       link_.send(target, message::task, [&](wire::writer& out) {
@@ -480,7 +500,8 @@ class node final : public sched::outside {
   std::exception_ptr failure_;
 
   // Of the present run.
-  std::unique_ptr<sched::family> family_;  ///< counts the root and what came from other ranks; its own place is never given up
+  std::unique_ptr<sched::family>
+      family_;  ///< counts the root and what came from other ranks; its own place is never given up
   run_context context_{this, nullptr, false};
   run_context spmd_context_{this, nullptr, true};
   std::atomic<bool> left_{false};

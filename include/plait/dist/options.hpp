@@ -12,14 +12,17 @@
 namespace plait {
 inline namespace PLAIT_DIST {
 
-/// How a runtime works. Each member has an environment variable, which a member that was set overrules. Times in seconds.
+/// How a runtime works. Each member has an environment variable, which a member that was set overrules. Times in
+/// seconds.
 struct options {
-  int workers = 0;                  ///< of this rank; PLAIT_WORKERS; 0: the host's processors shared out among its ranks
-  int stealing = -1;                ///< between ranks: 1 on, 0 off; PLAIT_STEALING; -1: on
-  double server_yieldtime = -1;     ///< PLAIT_SERVER_YIELDTIME: how long messages may wait for busy workers; 0.001
-  double worker_yieldtime = -1;     ///< PLAIT_WORKER_YIELDTIME: how long an idle worker looks around before it sleeps; 0: adaptive
-  double stall_warn = -1;           ///< PLAIT_STALL_WARN: seconds without any progress after which a line on stderr says so; 30, 0: never
-  int stats = -1;                   ///< PLAIT_STATS: 1 prints a table of each rank's and worker's tasks at the end of each run
+  int workers = 0;               ///< of this rank; PLAIT_WORKERS; 0: the host's processors shared out among its ranks
+  int stealing = -1;             ///< between ranks: 1 on, 0 off; PLAIT_STEALING; -1: on
+  double server_yieldtime = -1;  ///< PLAIT_SERVER_YIELDTIME: how long messages may wait for busy workers; 0.001
+  double worker_yieldtime =
+      -1;  ///< PLAIT_WORKER_YIELDTIME: how long an idle worker looks around before it sleeps; 0: adaptive
+  double stall_warn =
+      -1;  ///< PLAIT_STALL_WARN: seconds without any progress after which a line on stderr says so; 30, 0: never
+  int stats = -1;  ///< PLAIT_STATS: 1 prints a table of each rank's and worker's tasks at the end of each run
   /// What a runtime does that is destroyed by an exception other than run's: it waits this long for the others and then
   /// prints why and calls MPI_Abort. Seconds; negative: 2.
   double abort_after = -1;
@@ -69,7 +72,8 @@ inline options resolve(options o) {
   };
   if (o.workers == 0) o.workers = count_from_environment("PLAIT_WORKERS", 1024, 0);
   if (o.workers < 0 || o.workers > 1024) {
-    throw error("plait: options.workers is " + std::to_string(o.workers) + "; possible are 1 to 1024, or 0 for the default");
+    throw error("plait: options.workers is " + std::to_string(o.workers) +
+                "; possible are 1 to 1024, or 0 for the default");
   }
   if (o.stealing < 0) o.stealing = switch_from_environment("PLAIT_STEALING", true) ? 1 : 0;
   if (o.stats < 0) o.stats = switch_from_environment("PLAIT_STATS", false) ? 1 : 0;

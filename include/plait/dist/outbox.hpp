@@ -17,8 +17,8 @@ namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {
 
-/// Messages on their way to the transport, collected into one frame a rank: batches make the rate of small tasks. Any thread
-/// adds; whoever holds the transport flushes. The memory of a peer is made when it is first written to.
+/// Messages on their way to the transport, collected into one frame a rank: batches make the rate of small tasks. Any
+/// thread adds; whoever holds the transport flushes. The memory of a peer is made when it is first written to.
 class outbox {
  public:
   using clock = std::chrono::steady_clock;
@@ -34,8 +34,8 @@ class outbox {
     builder.add(static_cast<std::uint16_t>(kind), epoch, std::forward<Fill>(fill));
     builder.flush();
     if (was_empty) dirty_.push_back(dest);
-    // relaxed: written under the lock; who reads them for the end of a run holds the transport and knows by the counts of
-    // tasks that nobody is adding
+    // relaxed: written under the lock; who reads them for the end of a run holds the transport and knows by the counts
+    // of tasks that nobody is adding
     if (is_work(kind)) {
       work_sent_.store(work_sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     } else if (is_control(kind)) {

@@ -29,8 +29,8 @@ constexpr placement prefer_rank(int r) noexcept { return {dist::place::prefer_ra
 constexpr placement prefer_worker(int w) noexcept { return {dist::place::prefer_worker, w}; }
 /// Runs on the rank that submits it.
 inline constexpr placement here{dist::place::here, 0};
-/// Starts in the submitting worker's queue; idle workers and ranks take it. The default. Where stealing between ranks is off:
-/// cyclic in the root task, here in others.
+/// Starts in the submitting worker's queue; idle workers and ranks take it. The default. Where stealing between ranks
+/// is off: cyclic in the root task, here in others.
 inline constexpr placement anywhere{dist::place::anywhere, 0};
 /// Starts in the queues of all workers in turn; each rank has its own count.
 inline constexpr placement cyclic{dist::place::cyclic, 0};

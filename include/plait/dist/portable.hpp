@@ -32,7 +32,7 @@ struct run_context {
 /// A submitted task in a queue. Until it is executed it can move to another rank.
 struct portable : sched::job {
   portable(void (*run)(sched::job*, sched::worker&) noexcept, const wire::registry_entry& entry) noexcept
-      : job{run, nullptr}, callable(&entry) {}
+      : job{run, nullptr, nullptr}, callable(&entry) {}
   virtual ~portable() = default;
 
   const wire::registry_entry* callable;
@@ -61,7 +61,9 @@ struct awaiting_reply {
   struct delivery : sched::job {
     awaiting_reply* who;
   };
-  delivery deliver{{[](sched::job* j, sched::worker& w) noexcept { static_cast<delivery*>(j)->who->finish(w); }, nullptr}, this};
+  delivery deliver{
+      {[](sched::job* j, sched::worker& w) noexcept { static_cast<delivery*>(j)->who->finish(w); }, nullptr, nullptr},
+      this};
 };
 
 /// What a registry entry knows of its callable.

@@ -14,8 +14,9 @@ namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {
 
-/// A thread that looks after messages when all workers are busy in long functions: if nobody has polled for `nap`, it does.
-/// While a worker sleeps where it hears messages, and between runs, it sleeps until it is called.
+/// A thread that looks after messages when all workers are busy in long functions: if nobody has polled for `nap`, it
+/// does. While a worker sleeps where it hears messages, and between runs, it sleeps until it is called, or there is
+/// something to send.
 class progress_thread {
  public:
   /// poll: what it does; called at most once every `nap`.
@@ -53,8 +54,17 @@ class progress_thread {
     call();
   }
 
+  /// There is something to send that waits for the next poll, and the sleeping worker does not know.
+  void poll_later() noexcept {
+    if (wanted_.load(std::memory_order_relaxed)) return;  // a hint: whoever set it has called, or is about to
+    wanted_.store(true, std::memory_order_seq_cst);
+    call();
+  }
+
   /// Somebody has polled.
-  void polled() noexcept { polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }  // a hint
+  void polled() noexcept {
+    polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }  // a hint
 
  private:
   void call() noexcept {
@@ -69,7 +79,7 @@ class progress_thread {
     while (!stopping_.load(std::memory_order_seq_cst)) {
       const auto seen = polls_.load(std::memory_order_relaxed);  // a hint
       std::this_thread::sleep_for(nap_);
-      if (idle()) {
+      if (!wanted_.exchange(false, std::memory_order_seq_cst) && idle()) {
         // Waking it costs a worker a system call, so it sleeps deeply only after a while of calm.
         if (++calm > 20) sleep();
         continue;
@@ -79,13 +89,17 @@ class progress_thread {
     }
   }
 
+  bool may_sleep() const noexcept {
+    return idle() && !wanted_.load(std::memory_order_seq_cst) && !stopping_.load(std::memory_order_seq_cst);
+  }
+
   void sleep() noexcept {
     signal_.reset();
     asleep_.store(true, std::memory_order_seq_cst);
     // Who changes these looks at asleep_ afterwards.
-    if (idle() && !stopping_.load(std::memory_order_seq_cst) && !wait()) {
+    if (may_sleep() && !wait()) {
       warn_();
-      if (idle() && !stopping_.load(std::memory_order_seq_cst)) signal_.wait();
+      if (may_sleep()) signal_.wait();
     }
     asleep_.store(false, std::memory_order_seq_cst);
   }
@@ -107,6 +121,7 @@ class progress_thread {
   std::atomic<bool> listening_{false};
   std::atomic<bool> asleep_{false};
   std::atomic<bool> stopping_{false};
+  std::atomic<bool> wanted_{false};
   std::atomic<std::uint64_t> polls_{0};
   base::thread_signal signal_;
   std::thread thread_;

@@ -14,8 +14,8 @@ inline namespace PLAIT_DIST {
 inline int rank() { return dist::running("rank()").second->home->rank(); }
 /// The number of ranks.
 inline int size() { return dist::running("size()").second->home->size(); }
-/// The worker that the task runs on now, counted over all ranks: contiguous by rank, and local worker 0 is the thread that
-/// called run. It may change at each suspension.
+/// The worker that the task runs on now, counted over all ranks: contiguous by rank, and local worker 0 is the thread
+/// that called run. It may change at each suspension.
 inline int worker_id() {
   const auto [w, run] = dist::running("worker_id()");
   return run->home->first_worker() + static_cast<int>(w->index());
@@ -25,7 +25,9 @@ inline int num_workers() { return dist::running("num_workers()").second->home->n
 /// The worker that the task runs on now, counted within its rank.
 inline int local_worker_id() { return static_cast<int>(dist::running("local_worker_id()").first->index()); }
 /// The number of this rank's workers.
-inline int num_local_workers() { return static_cast<int>(dist::running("num_local_workers()").second->home->pool().size()); }
+inline int num_local_workers() {
+  return static_cast<int>(dist::running("num_local_workers()").second->home->pool().size());
+}
 
 /// Seconds since a moment in the past that is fixed while the process runs. Anywhere, any thread.
 inline double wtime() {

@@ -11,8 +11,9 @@
 namespace plait {
 inline namespace PLAIT_DIST {
 
-/// One object of type T a rank, made by a factory on first use there; what tasks that are pinned to a rank share. Belongs to
-/// a runtime: it is made anew in each, and ends with it. Access is thread-safe, the object itself is what T is. Tasks use
+/// One object of type T a rank, made by a factory on first use there; what tasks that are pinned to a rank share.
+/// Belongs to a runtime: it is made anew in each, and ends with it. Access is thread-safe, the object itself is what T
+/// is. Tasks use
 /// `*x` and `x->`; code between runs uses `x.get(rt)`.
 template <class T>
 class rank_local {

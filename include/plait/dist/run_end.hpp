@@ -24,7 +24,9 @@ class run_end {
   /// Whether exchanges of control messages may still be begun.
   bool closing() const noexcept { return termination_.closing(); }
   const termination::failure& lowest_failure() const noexcept { return termination_.lowest_failure(); }
-  void note_failure(int rank, std::vector<std::byte> exception) { termination_.note_failure(rank, std::move(exception)); }
+  void note_failure(int rank, std::vector<std::byte> exception) {
+    termination_.note_failure(rank, std::move(exception));
+  }
 
   /// Calls f for each rank below this one in the tree.
   template <class F>

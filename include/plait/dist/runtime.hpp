@@ -115,7 +115,8 @@ inline options with_workers(options o, net::transport& transport, thread_level l
     return o;
   }
   int on_host = 0;
-  for (int r = 0; r < transport.size(); ++r) on_host += transport.host_of(r) == transport.host_of(transport.rank()) ? 1 : 0;
+  for (int r = 0; r < transport.size(); ++r)
+    on_host += transport.host_of(r) == transport.host_of(transport.rank()) ? 1 : 0;
   const auto processors = static_cast<int>(base::usable_processors());
   // A launcher that binds each rank to its share leaves a mask that is smaller than the machine.
   const bool bound = processors < static_cast<int>(std::thread::hardware_concurrency());
@@ -125,13 +126,14 @@ inline options with_workers(options o, net::transport& transport, thread_level l
 
 }  // namespace dist
 
-/// All ranks of a job, or of a communicator, as one machine for tasks. Making and destroying it is collective, and so is each
-/// run. Between runs it makes no MPI call. Not thread-safe: the thread that makes it calls its functions.
+/// All ranks of a job, or of a communicator, as one machine for tasks. Making and destroying it is collective, and so
+/// is each run. Between runs it makes no MPI call. Not thread-safe: the thread that makes it calls its functions.
 class runtime {
  public:
-  /// Over MPI_COMM_WORLD. Initialises MPI if nobody has, asking for MPI_THREAD_MULTIPLE, and finalises it then at the end.
-  /// Without MPI, or with PLAIT_MPI=0 in the environment: one rank. Throws plait::error if MPI was finalised or the
-  /// environment holds a value that can't be used, registry_mismatch if the ranks run different programs, mpi_error.
+  /// Over MPI_COMM_WORLD. Initialises MPI if nobody has, asking for MPI_THREAD_MULTIPLE, and finalises it then at the
+  /// end. Without MPI, or with PLAIT_MPI=0 in the environment: one rank. Throws plait::error if MPI was finalised or
+  /// the environment holds a value that can't be used, registry_mismatch if the ranks run different programs,
+  /// mpi_error.
   runtime(int& argc, char**& argv, options o = {}) : runtime(connect(&argc, &argv), o) {}
   explicit runtime(options o = {}) : runtime(connect(nullptr, nullptr), o) {}
 #if PLAIT_WITH_MPI
@@ -153,9 +155,9 @@ class runtime {
   /// What MPI allows the process's threads, multiple where there is no MPI.
   plait::thread_level thread_level() const noexcept { return node_->level(); }
 
-  /// Collective. Rank 0 executes the task and gives its result; the others serve, and give nullopt (false for void). Returns
-  /// when the task, all that came of it on all ranks, and all callbacks have ended. If the task throws: its exception on
-  /// rank 0, remote_error on the others.
+  /// Collective. Rank 0 executes the task and gives its result; the others serve, and give nullopt (false for void).
+  /// Returns when the task, all that came of it on all ranks, and all callbacks have ended. If the task throws: its
+  /// exception on rank 0, remote_error on the others.
   template <class T>
   auto run(task<T> t) {
     static_assert(!std::is_reference_v<T>, "plait: run can't give a reference: the others' ranks have no such object");
@@ -175,12 +177,14 @@ class runtime {
     return run_root<T>(dist::made_by<T>(make));
   }
 
-  /// Collective. Each rank executes its own task and gives its result; idle ranks take tasks from busy ones. Returns when all
-  /// of all ranks have ended. If tasks throw: the exception of the lowest rank whose task threw, on all ranks.
+  /// Collective. Each rank executes its own task and gives its result; idle ranks take tasks from busy ones. Returns
+  /// when all of all ranks have ended. If tasks throw: the exception of the lowest rank whose task threw, on all ranks.
   template <class T>
   T run_all(task<T> t) {
     std::optional<future<T>> f;
-    work([&](sched::family& parent, dist::run_context& context) { return start_root(std::move(t), parent, context, f); });
+    work([&](sched::family& parent, dist::run_context& context) {
+      return start_root(std::move(t), parent, context, f);
+    });
     const auto& failure = node_->lowest_failure();
     if (failure.rank >= 0 && failure.rank != rank()) {
       if (auto e = f->exception()) static_cast<void>(e);  // seen: the lowest rank's counts
@@ -190,9 +194,7 @@ class runtime {
   }
 
   /// What this rank's workers have done since the runtime began.
-  std::vector<worker_statistics> local_statistics() const {
-    return dist::local_statistics(*node_);
-  }
+  std::vector<worker_statistics> local_statistics() const { return dist::local_statistics(*node_); }
 
   // ---- for the other parts of this layer ----
 
@@ -251,12 +253,15 @@ class runtime {
   }
 
   template <class T>
-  using run_result = std::conditional_t<std::is_void_v<T>, bool, std::optional<std::conditional_t<std::is_void_v<T>, int, T>>>;
+  using run_result =
+      std::conditional_t<std::is_void_v<T>, bool, std::optional<std::conditional_t<std::is_void_v<T>, int, T>>>;
 
   template <class T>
   run_result<T> run_root(task<T> t) {
     std::optional<future<T>> f;
-    work([&](sched::family& parent, dist::run_context& context) { return start_root(std::move(t), parent, context, f); });
+    work([&](sched::family& parent, dist::run_context& context) {
+      return start_root(std::move(t), parent, context, f);
+    });
     if constexpr (std::is_void_v<T>) {
       f->get();
       return true;
@@ -274,7 +279,8 @@ class runtime {
 
   [[noreturn]] void rethrow(const dist::termination::failure& failure, bool as_remote) const {
     if (failure.exception.empty()) {
-      throw remote_error(failure.rank, "unknown host", "the root task", "an exception", "there was no memory to say which");
+      throw remote_error(failure.rank, "unknown host", "the root task", "an exception",
+                         "there was no memory to say which");
     }
     wire::reader in(failure.exception);
     try {
@@ -298,12 +304,14 @@ class runtime {
       transport.barrier();
       return;
     }
-    const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(abort_after_));
+    const auto limit =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(abort_after_));
     if (transport.try_barrier(limit)) return;
-    std::fprintf(stderr,
-                 "plait: rank %d: an exception leaves the scope of a runtime, and the other ranks do not end theirs: they would "
-                 "wait for ever, so the job is aborted\n",
-                 transport.rank());
+    std::fprintf(
+        stderr,
+        "plait: rank %d: an exception leaves the scope of a runtime, and the other ranks do not end theirs: they would "
+        "wait for ever, so the job is aborted\n",
+        transport.rank());
     if (connection_->has_mpi()) abort_job();
     std::abort();
   }

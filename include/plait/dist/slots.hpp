@@ -13,8 +13,8 @@ namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {
 
-/// What waits on this rank for results from others, by number. A number is used again only with another generation, so a
-/// result that comes twice is noticed. Thread-safe.
+/// What waits on this rank for results from others, by number. A number is used again only with another generation, so
+/// a result that comes twice is noticed. Thread-safe.
 class slot_table {
  public:
   std::uint64_t add(awaiting_reply& who) {

@@ -82,7 +82,8 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
   bool accept(wire::reader& in, const result_head& head) noexcept override {
     const auto part = static_cast<std::size_t>(head.to.part);
     try {
-      if (part >= parts_.size()) throw error("plait: a result of an spmd call names rank " + std::to_string(head.to.part));
+      if (part >= parts_.size())
+        throw error("plait: a result of an spmd call names rank " + std::to_string(head.to.part));
       if (head.failed != 0) {
         if (failed_part_ > part) {
           failure_ = wire::decode_exception(in);
@@ -137,7 +138,8 @@ auto call_spmd(A&&... a) {
   const auto [w, run] = running("spmd");
   if (run->in_spmd) {
     throw error(
-        "plait: spmd was called in an spmd body, or in a task that descends from one: bodies run one after another, so it "
+        "plait: spmd was called in an spmd body, or in a task that descends from one: bodies run one after another, so "
+        "it "
         "would wait for itself. Call it from the task that called the outer one");
   }
   auto& parent = w->current->make_children();
@@ -160,10 +162,10 @@ auto call_spmd(A&&... a) {
 
 }  // namespace dist
 
-/// Runs f once on every rank, at the same time on all, and gives a future of the vector of the ranks' results (std::monostate
-/// for void). Calls, from any rank, run one after another in one order everywhere. Bodies may use native MPI on
-/// plait::mpi::comm(). The exception of the lowest rank that threw is rethrown. Throws plait::error outside of a run and
-/// inside of an spmd body.
+/// Runs f once on every rank, at the same time on all, and gives a future of the vector of the ranks' results
+/// (std::monostate for void). Calls, from any rank, run one after another in one order everywhere. Bodies may use
+/// native MPI on plait::mpi::comm(). The exception of the lowest rank that threw is rethrown. Throws plait::error
+/// outside of a run and inside of an spmd body.
 template <auto F, class... A>
 auto spmd(A&&... a) {
   return dist::call_spmd<dist::constant_callable<F>>(std::forward<A>(a)...);

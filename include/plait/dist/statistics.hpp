@@ -44,7 +44,8 @@ inline std::vector<worker_statistics> all_statistics(node& home) {
   const auto gather = [&](std::size_t i, auto member) {
     const auto values = transport.gather_all(i < own.size() ? static_cast<std::int64_t>(own[i].*member) : 0);
     for (std::size_t r = 0; r < ranks.size(); ++r) {
-      if (i < ranks[r].size()) ranks[r][i].*member = static_cast<std::remove_cvref_t<decltype(own[i].*member)>>(values[r]);
+      if (i < ranks[r].size())
+        ranks[r][i].*member = static_cast<std::remove_cvref_t<decltype(own[i].*member)>>(values[r]);
     }
   };
   for (std::size_t i = 0; i < most; ++i) {
@@ -60,7 +61,8 @@ inline std::vector<worker_statistics> all_statistics(node& home) {
 
 /// The table that PLAIT_STATS=1 prints after each run.
 inline void print_statistics(std::FILE* out, const std::vector<worker_statistics>& workers, const node& home) {
-  std::string text = "plait: submitted tasks since the runtime began\nplait: rank worker   executed   imported     stolen\n";
+  std::string text =
+      "plait: submitted tasks since the runtime began\nplait: rank worker   executed   imported     stolen\n";
   const auto line = [&text](const std::string& who, const worker_statistics& s) {
     char numbers[80];
     std::snprintf(numbers, sizeof numbers, " %10llu %10llu %10llu\n", static_cast<unsigned long long>(s.executed),

@@ -10,8 +10,8 @@ namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {
 
-/// The tasks of a rank that others may take: in its workers' deques of submitted tasks, and in the queues of those that prefer a
-/// worker. Thread-safe.
+/// The tasks of a rank that others may take: in its workers' deques of submitted tasks, and in the queues of those that
+/// prefer a worker. Thread-safe.
 class stealable {
  public:
   explicit stealable(pool& p) noexcept : pool_(p) {}

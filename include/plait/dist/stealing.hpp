@@ -23,8 +23,8 @@ inline task<void> set_stealing(bool on) {
 
 }  // namespace dist
 
-/// `co_await enable_stealing()` lets idle ranks take tasks from busy ones. For all ranks, in force everywhere when it resumes,
-/// and until it is switched again. From any task.
+/// `co_await enable_stealing()` lets idle ranks take tasks from busy ones. For all ranks, in force everywhere when it
+/// resumes, and until it is switched again. From any task.
 inline task<void> enable_stealing() { return dist::set_stealing(true); }
 /// `co_await disable_stealing()` keeps submitted tasks on the ranks where they are placed.
 inline task<void> disable_stealing() { return dist::set_stealing(false); }

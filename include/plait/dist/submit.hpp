@@ -54,14 +54,13 @@ concept captureless = std::is_class_v<L> && std::is_empty_v<L> && std::is_defaul
 
 }  // namespace dist
 
-/// Starts a task that calls f, a function or coroutine function with external or internal linkage, and gives its future. It
-/// may run on any rank; the arguments are converted to f's decayed parameter types and owned by the task. A dropped future
-/// detaches it. Throws plait::error outside of a run, and what serialising an argument throws.
+/// Starts a task that calls f, a function or coroutine function with external or internal linkage, and gives its
+/// future. It may run on any rank; the arguments are converted to f's decayed parameter types and owned by the task. A
+/// dropped future detaches it. Throws plait::error outside of a run, and what serialising an argument throws.
 template <auto F, class... A>
-  requires(sizeof...(A) == 0 || !std::is_same_v<std::remove_cvref_t<std::tuple_element_t<0, std::tuple<A..., void>>>, placement>)
-auto submit(A&&... a) {
-  return dist::submit_callable<dist::constant_callable<F>>(anywhere, std::forward<A>(a)...);
-}
+  requires(sizeof...(A) == 0 ||
+           !std::is_same_v<std::remove_cvref_t<std::tuple_element_t<0, std::tuple<A..., void>>>, placement>)
+auto submit(A&&... a) { return dist::submit_callable<dist::constant_callable<F>>(anywhere, std::forward<A>(a)...); }
 
 /// The same at a place.
 template <auto F, class... A>
@@ -73,9 +72,10 @@ auto submit(placement where, A&&... a) {
 template <class L, class... A>
   requires(!std::is_same_v<std::remove_cvref_t<L>, placement>)
 auto submit(L&&, A&&... a) {
-  static_assert(dist::captureless<std::remove_cvref_t<L>>,
-                "plait: submit takes lambdas without captures: the captures would not travel; pass them as arguments, or "
-                "wrap a lambda with trivially copyable captures in plait::by_value");
+  static_assert(
+      dist::captureless<std::remove_cvref_t<L>>,
+      "plait: submit takes lambdas without captures: the captures would not travel; pass them as arguments, or "
+      "wrap a lambda with trivially copyable captures in plait::by_value");
   if constexpr (dist::captureless<std::remove_cvref_t<L>>) {
     return dist::submit_callable<dist::lambda_callable<std::remove_cvref_t<L>>>(anywhere, std::forward<A>(a)...);
   }
@@ -84,9 +84,10 @@ auto submit(L&&, A&&... a) {
 /// The same at a place.
 template <class L, class... A>
 auto submit(placement where, L&&, A&&... a) {
-  static_assert(dist::captureless<std::remove_cvref_t<L>>,
-                "plait: submit takes lambdas without captures: the captures would not travel; pass them as arguments, or "
-                "wrap a lambda with trivially copyable captures in plait::by_value");
+  static_assert(
+      dist::captureless<std::remove_cvref_t<L>>,
+      "plait: submit takes lambdas without captures: the captures would not travel; pass them as arguments, or "
+      "wrap a lambda with trivially copyable captures in plait::by_value");
   if constexpr (dist::captureless<std::remove_cvref_t<L>>) {
     return dist::submit_callable<dist::lambda_callable<std::remove_cvref_t<L>>>(where, std::forward<A>(a)...);
   }

@@ -15,7 +15,8 @@
 #include <type_traits>
 #include <utility>
 
-// A submitted task on the rank that submitted it, typed until it leaves; and on a rank that got it, as bytes until it runs.
+// A submitted task on the rank that submitted it, typed until it leaves; and on a rank that got it, as bytes until it
+// runs.
 
 namespace plait {
 inline namespace PLAIT_DIST {
@@ -54,7 +55,8 @@ class submitted final : public portable, public awaiting_reply, public result_ce
     this->kind = origin::object;
     this->cell_base::destroy = [](cell_base* c) noexcept { delete static_cast<submitted*>(static_cast<cell*>(c)); };
     this->cell_base::run_if_queued = &run_now;
-    this->state.store(2 * state_owner, std::memory_order_relaxed);  // published by the queue: the future's hold, and ours
+    this->state.store(2 * state_owner,
+                      std::memory_order_relaxed);  // published by the queue: the future's hold, and ours
   }
   ~submitted() override {
     if (this->ended == outcome::error && !this->seen) report_unobserved(std::move(this->error), name());
@@ -77,7 +79,8 @@ class submitted final : public portable, public awaiting_reply, public result_ce
     sched::family* own = nullptr;
     auto* parent = this->self.parent;
     bool last = false;
-    auto* next = complete(*this, state_owner, last, [&] { own = this->self.children; });  // its callbacks may have children
+    auto* next =
+        complete(*this, state_owner, last, [&] { own = this->self.children; });  // its callbacks may have children
     if (last) delete this;
     resume_joiner(sched::unit::ended(own, parent));
     return resume_next(next, w);
@@ -121,7 +124,8 @@ class submitted final : public portable, public awaiting_reply, public result_ce
     auto* parent = this->self.parent;
     sched::family* own = nullptr;
     bool last = false;
-    auto* next = complete(*this, state_owner, last, [&] { own = this->self.children; });  // its callbacks may have children
+    auto* next =
+        complete(*this, state_owner, last, [&] { own = this->self.children; });  // its callbacks may have children
     if (last) delete this;
     resume_joiner(sched::unit::ended(own, parent));
     resume_later(next);
@@ -172,9 +176,11 @@ class imported : public portable {
     return new imported(entry, home, to, arguments);
   }
 
-  imported(const wire::registry_entry& entry, node& home, const return_address& to, std::span<const std::byte> arguments)
-      : portable([](sched::job* j, sched::worker& w) noexcept { static_cast<imported*>(static_cast<portable*>(j))->run(w); },
-                 entry),
+  imported(const wire::registry_entry& entry, node& home, const return_address& to,
+           std::span<const std::byte> arguments)
+      : portable(
+            [](sched::job* j, sched::worker& w) noexcept { static_cast<imported*>(static_cast<portable*>(j))->run(w); },
+            entry),
         home_(home),
         to_(to),
         bytes_(arguments.begin(), arguments.end()) {}
@@ -228,7 +234,8 @@ class imported : public portable {
 template <class Callable>
 const operations registration<Callable>::table{&imported<Callable>::import};
 template <class Callable>
-const wire::registry_entry registration<Callable>::entry{typeid(typename Callable::tag).name(), &registration<Callable>::table};
+const wire::registry_entry registration<Callable>::entry{typeid(typename Callable::tag).name(),
+                                                         &registration<Callable>::table};
 
 }  // namespace dist
 }  // namespace PLAIT_DIST

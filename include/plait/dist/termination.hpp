@@ -12,12 +12,12 @@ namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {
 
-/// When a run ends. Waves go down and up a binary tree of the ranks; a rank answers when it is passive and all below it have
-/// answered, with the numbers of messages that it sent and received. When the sums of two waves agree, with each other and
-/// sent with received, no work is left and none is under way (four counters: Mattern, "Algorithms for distributed
-/// termination detection", 1987). Then waves count the control messages in the same way, while nobody begins new exchanges,
-/// and at last all ranks leave, so that no message is left unreceived. A wave waits where a rank is active: a busy job
-/// sends nothing.
+/// When a run ends. Waves go down and up a binary tree of the ranks; a rank answers when it is passive and all below it
+/// have answered, with the numbers of messages that it sent and received. When the sums of two waves agree, with each
+/// other and sent with received, no work is left and none is under way (four counters: Mattern, "Algorithms for
+/// distributed termination detection", 1987). Then waves count the control messages in the same way, while nobody
+/// begins new exchanges, and at last all ranks leave, so that no message is left unreceived. A wave waits where a rank
+/// is active: a busy job sends nothing.
 ///
 /// Knows no transport: it is driven by whoever holds it and sends through `send`.
 class termination {

@@ -11,10 +11,11 @@ namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {
 
-/// Whom an idle rank asks for tasks, and who has asked this one. First the ranks of its host, then random others, one request
-/// at a time; after a few that brought nothing it registers with its lifelines, the neighbours in a hypercube, and is quiet
-/// until work comes (Saraswat et al., "Lifeline-based global load balancing", PPoPP 2011). Ranks r and r ^ 2^k < size are
-/// neighbours; each rank has a path to rank 0, so work spreads to all. Whoever holds it provides the lock.
+/// Whom an idle rank asks for tasks, and who has asked this one. First the ranks of its host, then random others, one
+/// request at a time; after a few that brought nothing it registers with its lifelines, the neighbours in a hypercube,
+/// and is quiet until work comes (Saraswat et al., "Lifeline-based global load balancing", PPoPP 2011). Ranks r and r ^
+/// 2^k < size are neighbours; each rank has a path to rank 0, so work spreads to all. Whoever holds it provides the
+/// lock.
 class thief {
  public:
   explicit thief(const net::transport& transport) : rank_(transport.rank()), size_(transport.size()) {

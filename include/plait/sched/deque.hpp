@@ -16,14 +16,16 @@ struct job;
 enum class jobs : bool { all, fresh };
 
 /// A work-stealing deque of jobs: its owner pushes and pops at the bottom, any thread steals at the top.
-/// Chase and Lev, "Dynamic Circular Work-Stealing Deque", SPAA 2005. It grows and never shrinks; outgrown rings are kept
-/// until it ends, because a thief may still read one.
+/// Chase and Lev, "Dynamic Circular Work-Stealing Deque", SPAA 2005. It grows and never shrinks; outgrown rings are
+/// kept until it ends, because a thief may still read one.
 ///
-/// pop publishes bottom by a seq_cst exchange and then reads top; steal reads top and then bottom, all seq_cst. In the single
-/// total order of these operations one of the two sees the other, so the last job is not taken twice: where both see it,
-/// they compete for top by compare-exchange. There is no standalone fence (ThreadSanitizer does not model them).
+/// pop publishes bottom by a seq_cst exchange and then reads top; steal reads top and then bottom, all seq_cst. In the
+/// single total order of these operations one of the two sees the other, so the last job is not taken twice: where both
+/// see it, they compete for top by compare-exchange. There is no standalone fence (ThreadSanitizer does not model
+/// them).
 ///
-/// A cell is the job's address; its lowest bit marks a continuation, so that a thief can tell before the job is its own.
+/// A cell is the job's address; its lowest bit marks a continuation, so that a thief can tell before the job is its
+/// own.
 class deque {
  public:
   /// capacity: of the first ring, a power of two.
@@ -65,7 +67,8 @@ class deque {
     const auto found = oldest(t);
     if (wanted == jobs::fresh && (found & continuation) != 0) return nullptr;
     // relaxed on failure: what was read is dropped
-    return top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst, std::memory_order_relaxed) ? job_in(found) : nullptr;
+    return top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst, std::memory_order_relaxed) ? job_in(found)
+                                                                                                        : nullptr;
   }
 
   /// Any thread: whether a thief would have found something. A hint, stale at once.
@@ -82,7 +85,8 @@ class deque {
   std::int64_t mark() const noexcept { return bottom_.load(std::memory_order_relaxed); }  // only the owner writes it
   /// Owner only: whether the newest job, if there is one, is a continuation.
   bool newest_is_continuation() const noexcept {
-    return (own_cells_[(mark() - 1) & mask_].load(std::memory_order_relaxed) & continuation) != 0;  // written by this thread
+    return (own_cells_[(mark() - 1) & mask_].load(std::memory_order_relaxed) & continuation) !=
+           0;  // written by this thread
   }
 
  private:
@@ -140,7 +144,8 @@ class deque {
   }
 
   PLAIT_NOINLINE void make_room(std::int64_t b) {
-    top_seen_ = top_.load(std::memory_order_acquire);  // partner: the exchanges of thieves; what they took may be overwritten
+    top_seen_ =
+        top_.load(std::memory_order_acquire);  // partner: the exchanges of thieves; what they took may be overwritten
     if (b - top_seen_ <= mask_) return;
     auto* old_cells = own_cells_;
     const auto old_mask = mask_;

@@ -14,8 +14,8 @@ namespace plait::sched {
 class worker;
 struct unit;
 
-/// What a queue holds: something that a worker can execute, once. A job is in at most one queue at most once in its life,
-/// so its address identifies one push. Who queued it keeps it alive until execute begins; execute ends its use.
+/// What a queue holds: something that a worker can execute, once. A job is in at most one queue at most once in its
+/// life, so its address identifies one push. Who queued it keeps it alive until execute begins; execute ends its use.
 struct job {
   void (*execute)(job*, worker&) noexcept;
   job* next_job;  ///< in a job_queue
@@ -31,7 +31,7 @@ struct alignas(16) waiter : job {
   /// resume, or null. Must be the last use of this waiter unless it returns it.
   waiter* (*notify)(waiter*) noexcept;
   std::coroutine_handle<> handle;
-  pool* home;        ///< where it resumes
+  pool* home;  ///< where it resumes
 };
 
 }  // namespace plait::sched

@@ -10,7 +10,8 @@ namespace plait::sched {
 
 /// A lock-free queue of jobs for any number of producers and consumers. Producers link a job in front of the list by
 /// compare-exchange (Treiber 1986); a consumer takes the whole list by one exchange and turns it round, so nobody ever
-/// follows a link that another thread may change, and there is no ABA problem. Allocates nothing: the link is in the job.
+/// follows a link that another thread may change, and there is no ABA problem. Allocates nothing: the link is in the
+/// job.
 class job_queue {
  public:
   /// Any thread.

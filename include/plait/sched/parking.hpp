@@ -13,19 +13,19 @@ namespace plait::sched {
 
 /// Where workers sleep that found nothing. Pushing a job costs one load as long as nobody sleeps or somebody searches.
 ///
-/// The race to win: a worker pushes a job and sees nobody asleep, while another looks at all queues, sees nothing and goes
-/// to sleep. The one that goes to sleep counts itself first and looks again after `heavy_barrier`, which makes every push
-/// whose load came before the barrier visible to it, and every later load see the count. Without membarrier(2) pushes
-/// pay for the order themselves.
+/// The race to win: a worker pushes a job and sees nobody asleep, while another looks at all queues, sees nothing and
+/// goes to sleep. The one that goes to sleep counts itself first and looks again after `heavy_barrier`, which makes
+/// every push whose load came before the barrier visible to it, and every later load see the count. Without
+/// membarrier(2) pushes pay for the order themselves.
 ///
-/// Workers that only help, inside a blocking wait, do not take everything (see worker.hpp), so they are counted apart: what
-/// they can't take must wake a free worker.
+/// Workers that only help, inside a blocking wait, do not take everything (see worker.hpp), so they are counted apart:
+/// what they can't take must wake a free worker.
 class parking_lot {
  public:
   enum class role : bool { free, helper };
 
-  /// One worker's bed. `rouse`, where it is set, is called after the signal: the worker sleeps somewhere else then, where
-  /// it also hears messages. The worker writes it only while it is up.
+  /// One worker's bed. `rouse`, where it is set, is called after the signal: the worker sleeps somewhere else then,
+  /// where it also hears messages. The worker writes it only while it is up.
   struct bed {
     base::thread_signal signal;
     void (*rouse)(void*) = nullptr;
@@ -40,7 +40,8 @@ class parking_lot {
   };
 
   parking_lot() {
-    if (!base::register_heavy_barrier()) counts_.store(fence_needed, std::memory_order_relaxed);  // nobody else has it yet
+    if (!base::register_heavy_barrier())
+      counts_.store(fence_needed, std::memory_order_relaxed);  // nobody else has it yet
   }
 
   /// After a push that any worker can take: wakes one if some sleep and none searches.
@@ -57,7 +58,8 @@ class parking_lot {
   }
 
   void begin_search(role r) noexcept { counts_.fetch_add(searching(r), std::memory_order_seq_cst); }
-  /// Ends a search. True if workers sleep and no free one searches any more: what was pushed meanwhile may have woken nobody.
+  /// Ends a search. True if workers sleep and no free one searches any more: what was pushed meanwhile may have woken
+  /// nobody.
   bool end_search(role r) noexcept {
     const auto now = counts_.fetch_sub(searching(r), std::memory_order_seq_cst) - searching(r);
     return (now & ~fence_needed) >= one_asleep && (now & free_searching) == 0;
@@ -72,8 +74,8 @@ class parking_lot {
     return (now / asleep(role::helper) & field) + (now / asleep(role::free) & (field / 2));
   }
 
-  /// Called by a searching worker, which counts as asleep afterwards and must then look at all queues once more, and either
-  /// sleep and `rise`, or only `rise`. `first_to_wake` false: it is woken after all others.
+  /// Called by a searching worker, which counts as asleep afterwards and must then look at all queues once more, and
+  /// either sleep and `rise`, or only `rise`. `first_to_wake` false: it is woken after all others.
   void lie_down(bed& b, role r, bool first_to_wake) noexcept {
     b.signal.reset();
     {
@@ -113,8 +115,8 @@ class parking_lot {
   }
 
  private:
-  // Four counts of 16 bits. Without membarrier(2) the highest bit sends every push the slow way, which has the order that
-  // the barrier gives otherwise.
+  // Four counts of 16 bits. Without membarrier(2) the highest bit sends every push the slow way, which has the order
+  // that the barrier gives otherwise.
   static constexpr std::uint64_t field = 0xffff;
   static constexpr std::uint64_t searching(role r) noexcept { return std::uint64_t{1} << (r == role::helper ? 16 : 0); }
   static constexpr std::uint64_t asleep(role r) noexcept { return std::uint64_t{1} << (r == role::helper ? 32 : 48); }
@@ -124,7 +126,9 @@ class parking_lot {
   static constexpr std::uint64_t one_free_asleep = std::uint64_t{1} << 48;
   static constexpr std::uint64_t fence_needed = std::uint64_t{1} << 63;
 
-  bool needs_fence() const noexcept { return (counts_.load(std::memory_order_relaxed) & fence_needed) != 0; }  // constant
+  bool needs_fence() const noexcept {
+    return (counts_.load(std::memory_order_relaxed) & fence_needed) != 0;
+  }  // constant
 
   /// least: role::free wakes only a free worker, role::helper a free one if there is one, else a helper.
   PLAIT_NOINLINE void wake_one(role least) noexcept {
@@ -140,7 +144,8 @@ class parking_lot {
     signal(*b);
   }
 
-  // All below hold the lock, signalling too: else a worker could go on, and its pool end, while its waker is still at work.
+  // All below hold the lock, signalling too: else a worker could go on, and its pool end, while its waker is still at
+  // work.
   void insert(bed& b, bool at_end) noexcept {
     b.before = at_end ? last_ : nullptr;
     b.after = at_end ? nullptr : first_;

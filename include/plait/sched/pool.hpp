@@ -20,7 +20,8 @@ namespace plait {
 struct pool_options {
   int workers = 0;  ///< 0: as many as the process may use processors (affinity and CPU quota)
 };
-static_assert(std::is_trivially_destructible_v<pool_options>);  // see the contract page: braces in a co_await expression
+static_assert(
+    std::is_trivially_destructible_v<pool_options>);  // see the contract page: braces in a co_await expression
 
 /// A set of workers that execute tasks. Any thread may give it work. Its end runs all that is queued or running.
 class pool {
@@ -116,8 +117,8 @@ class pool {
     parking_.wake(workers_[index].bed);
   }
 
-  /// The calling thread, a worker of this pool or about to be one, executes jobs until stop() is true. Who makes it true
-  /// must wake the worker.
+  /// The calling thread, a worker of this pool or about to be one, executes jobs until stop() is true. Who makes it
+  /// true must wake the worker.
   template <class Stop>
   void drive(sched::worker& w, Stop stop) noexcept {
     loop_until(w, sched::worker::loop::free, stop, clock::time_point::max());
@@ -129,7 +130,8 @@ class pool {
     loop_until(w, sched::worker::loop::waiting, stop, deadline);
   }
 
-  /// Sets the signal that one of this pool's workers waits for. Any thread; the waiting may end at once, the pool does not.
+  /// Sets the signal that one of this pool's workers waits for. Any thread; the waiting may end at once, the pool does
+  /// not.
   void signal_worker(sched::worker& w, base::thread_signal& signal) noexcept {
     ground_.add_subtree();
     signal.set();
@@ -183,9 +185,7 @@ class pool {
   template <class Stop>
   void loop_until(sched::worker& w, sched::worker::loop kind, Stop& stop, clock::time_point deadline) noexcept {
     const sched::worker::stack_scope scope(w, kind);
-    const auto ended = [&] {
-      return stop() || (deadline != clock::time_point::max() && clock::now() >= deadline);
-    };
+    const auto ended = [&] { return stop() || (deadline != clock::time_point::max() && clock::now() >= deadline); };
     while (!ended()) {
       if (step(w)) continue;
       search(w, ended, deadline);
@@ -230,8 +230,9 @@ class pool {
   /// The turns of a search. True if it has ended: the worker is not counted as searching any more.
   template <class Stop>
   bool look_around(sched::worker& w, Stop& stop) noexcept {
-    const auto until = clock::now() + (crowded_.load(std::memory_order_relaxed) ? nanoseconds(0)  // hints, both
-                                                                          : patience_.load(std::memory_order_relaxed));
+    const auto until =
+        clock::now() + (crowded_.load(std::memory_order_relaxed) ? nanoseconds(0)  // hints, both
+                                                                 : patience_.load(std::memory_order_relaxed));
     for (unsigned turn = 1;; ++turn) {
       if (stop()) {
         leave_search(w);
@@ -259,7 +260,8 @@ class pool {
     parking_.notify();
   }
 
-  /// Ends a search that has found nothing. Who pushed a job meanwhile has woken nobody, because this worker was searching.
+  /// Ends a search that has found nothing. Who pushed a job meanwhile has woken nobody, because this worker was
+  /// searching.
   void leave_search(sched::worker& w) noexcept {
     if (!parking_.end_search(w.role())) return;
     parking_.see_pushes();
@@ -268,8 +270,8 @@ class pool {
     parking_.notify();
   }
 
-  /// Sleeps until there may be something to do; one worker at a time does so where it hears what comes from outside. True if
-  /// it has found a last resort and executed it: the search has ended.
+  /// Sleeps until there may be something to do; one worker at a time does so where it hears what comes from outside.
+  /// True if it has found a last resort and executed it: the search has ended.
   template <class Stop>
   bool rest(sched::worker& w, Stop& stop, clock::time_point deadline) noexcept {
     const bool listens =
@@ -330,21 +332,19 @@ class pool {
     return nullptr;
   }
 
-  /// Where all workers are about to sleep and this one does so inside a blocking wait: one of the continuations that were left
-  /// to others. It comes to that only where a task waits for one that it has not started.
+  /// Where all workers are about to sleep and this one does so inside a blocking wait: one of the continuations that
+  /// were left to others. It comes to that only where a task waits for one that it has not started.
   sched::job* last_resort(sched::worker& w) noexcept {
     if (!w.helping() || parking_.sleepers() < size() || !w.may_help()) return nullptr;
     if (auto* j = w.take_first(w.aside, w.own)) return j;
     return steal(w, sched::jobs::all);
   }
 
-  bool reach_out(sched::worker& w) noexcept {
-    return outside_ != nullptr && (outside_->poll(w) || outside_->seek(w));
-  }
+  bool reach_out(sched::worker& w) noexcept { return outside_ != nullptr && (outside_->poll(w) || outside_->seek(w)); }
 
   bool anything_for(sched::worker& w) noexcept {
-    return w.has_bound() || w.own.offers() || !injected_.empty() || w.submitted.offers() || !w.placed.empty() || !w.fifo.empty() ||
-           (w.may_steal() && anything_to_steal(w.stealable(), &w));
+    return w.has_bound() || w.own.offers() || !injected_.empty() || w.submitted.offers() || !w.placed.empty() ||
+           !w.fifo.empty() || (w.may_steal() && anything_to_steal(w.stealable(), &w));
   }
 
   bool anything_to_steal(sched::jobs wanted, const sched::worker* thief) noexcept {

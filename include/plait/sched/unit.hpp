@@ -7,28 +7,28 @@
 #include <cstdint>
 #include <utility>
 
-// Who started whom. A unit is a task that was started (root, forked, spawned, submitted) together with the helpers that it
-// awaits inline. Its children are counted in a family, which is made when the first of them is spawned or submitted, or when
-// a forked one goes on beside its parent. The fast path of a fork touches no family.
+// Who started whom. A unit is a task that was started (root, forked, spawned, submitted) together with the helpers that
+// it awaits inline. Its children are counted in a family, which is made when the first of them is spawned or submitted,
+// or when a forked one goes on beside its parent. The fast path of a fork touches no family.
 
 namespace plait::sched {
 
-/// The children of one unit. Two counts in one word: children that have not ended (bits 32 to 62), and subtrees that are
-/// not complete (bits 0 to 31), where the unit itself is one of the subtrees. Bit 63 is set while the unit waits for the
-/// first count to reach zero. When the second reaches zero nobody refers to the family any more, and it ends.
+/// The children of one unit. Two counts in one word: children that have not ended (bits 32 to 62), and subtrees that
+/// are not complete (bits 0 to 31), where the unit itself is one of the subtrees. Bit 63 is set while the unit waits
+/// for the first count to reach zero. When the second reaches zero nobody refers to the family any more, and it ends.
 class family {
  public:
-  /// What follows the end of the last subtree; the family may delete itself there.
+  /// What follows the end of the last subtree, as the last use of the family. Null: it is on the heap.
   using completion = void (*)(family*) noexcept;
 
   explicit family(completion on_complete) noexcept : on_complete_(on_complete) {}
 
   /// A family on the heap that tells `parent_family` (set by then, or null) when it is complete.
-  static family* make() { return new family(&complete_and_delete); }
+  static family* make() { return new family(nullptr); }
 
   /// One more child. The caller's unit, or another unfinished child of it, keeps the family alive.
   void add_child() noexcept { word_.fetch_add(one_child + one_subtree, std::memory_order_relaxed); }  // see child_ended
-  void add_subtree() noexcept { word_.fetch_add(one_subtree, std::memory_order_relaxed); }            // see subtree_ended
+  void add_subtree() noexcept { word_.fetch_add(one_subtree, std::memory_order_relaxed); }  // see subtree_ended
 
   /// A child has ended and all that it started has too (complete), or not yet. Returns a waiter to resume, or null.
   waiter* child_ended(bool complete) noexcept {
@@ -40,14 +40,19 @@ class family {
       word_.fetch_and(~joining, std::memory_order_relaxed);  // the unit is suspended, so it keeps the family alive
       joiner = std::exchange(joiner_, nullptr);
     }
-    if (complete && subtrees(before) == 1) on_complete_(this);
+    if (complete && subtrees(before) == 1) {
+      if (auto* above = end()) above->subtree_ended();
+    }
     return joiner;
   }
 
   /// A subtree whose root had ended before is complete, or the unit itself has ended.
   void subtree_ended() noexcept {
-    // acq_rel: all that happened in the subtree happens before the completion
-    if (subtrees(word_.fetch_sub(one_subtree, std::memory_order_acq_rel)) == 1) on_complete_(this);
+    // A loop, since a chain of tasks of which each has spawned the next may be long.
+    for (auto* f = this; f != nullptr; f = f->end()) {
+      // acq_rel: all that happened in the subtree happens before the completion
+      if (subtrees(f->word_.fetch_sub(one_subtree, std::memory_order_acq_rel)) != 1) return;
+    }
   }
 
   /// Called by the unit: whether children are running, with `w` then notified when the last of them ends.
@@ -60,7 +65,9 @@ class family {
     return false;
   }
 
-  bool has_children() const noexcept { return children(word_.load(std::memory_order_acquire)) != 0; }  // partner: child_ended
+  bool has_children() const noexcept {
+    return children(word_.load(std::memory_order_acquire)) != 0;
+  }  // partner: child_ended
   /// Whether only the unit itself, or whoever holds its place, is left.
   bool idle() const noexcept { return subtrees(word_.load(std::memory_order_acquire)) <= 1; }  // partner: subtree_ended
 
@@ -73,10 +80,15 @@ class family {
   static constexpr std::uint64_t children(std::uint64_t word) noexcept { return (word & ~joining) >> 32; }
   static constexpr std::uint64_t subtrees(std::uint64_t word) noexcept { return word & 0xffffffffu; }
 
-  static void complete_and_delete(family* f) noexcept {
-    auto* parent = f->parent_family;
-    delete f;
-    if (parent != nullptr) parent->subtree_ended();
+  /// The last subtree has ended. Gives the family above, which has to be told, or null.
+  family* end() noexcept {
+    if (on_complete_ != nullptr) {
+      on_complete_(this);
+      return nullptr;
+    }
+    auto* above = parent_family;
+    delete this;
+    return above;
   }
 
   std::atomic<std::uint64_t> word_{one_subtree};
@@ -89,8 +101,8 @@ struct unit {
   family* children;  ///< null until the first counted child; only the unit's own running code reads or makes it
   family* parent;    ///< counts this unit, or null (forks: see fork.hpp)
   void* context;     ///< inherited by all that this unit starts: the run of a runtime, or null
-  /// When it started, by the workers' clocks (worker.hpp): later than its parent, and than all that its worker ran before.
-  /// Until then, when its parent started.
+  /// When it started, by the workers' clocks (worker.hpp): later than its parent, and than all that its worker ran
+  /// before. Until then, when its parent started.
   std::uint64_t started;
 
   family& make_children() {

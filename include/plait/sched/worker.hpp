@@ -19,8 +19,7 @@ namespace plait::sched {
 /// One worker: its queues, what it runs now, and how much stack it may use. The pool drives it (pool.hpp, drive.hpp).
 class alignas(64) worker {
  public:
-  worker(pool& home, unsigned index) noexcept
-      : home_(home), index_(index), random_(index * 0x9e3779b97f4a7c15u + 1) {}
+  worker(pool& home, unsigned index) noexcept : home_(home), index_(index), random_(index * 0x9e3779b97f4a7c15u + 1) {}
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
 
@@ -30,9 +29,9 @@ class alignas(64) worker {
   job_queue placed;  ///< submitted tasks that would rather run here; thieves may take them
   job_queue fifo;    ///< jobs that gave way; thieves may take them
   job_queue aside;   ///< continuations that may not run on top of this worker's stack; free workers may take them
-  unit* current = nullptr;  ///< the unit that runs now, or null
+  unit* current = nullptr;        ///< the unit that runs now, or null
   std::uint32_t serve_mask = 63;  ///< it serves when these bits of steps are zero
-  std::uint32_t steps = 0;  ///< of its loops
+  std::uint32_t steps = 0;        ///< of its loops
   parking_lot::bed bed;
   obs::worker_counters counters;
 
@@ -63,10 +62,12 @@ class alignas(64) worker {
   /// Whether it works inside a blocking wait.
   bool helping() const noexcept { return waiting_; }
   parking_lot::role role() const noexcept { return helping() ? parking_lot::role::helper : parking_lot::role::free; }
-  /// What it may steal: inside a blocking wait no continuations, of which most may not run here; nothing where half of the
-  /// stack is used, so that tasks which have nothing to do with the wait do not pile up until the stack is too short for
-  /// those that have.
-  bool may_steal() const noexcept { return !helping() || static_cast<char*>(__builtin_frame_address(0)) > steal_floor_; }
+  /// What it may steal: inside a blocking wait no continuations, of which most may not run here; nothing where half of
+  /// the stack is used, so that tasks which have nothing to do with the wait do not pile up until the stack is too
+  /// short for those that have.
+  bool may_steal() const noexcept {
+    return !helping() || static_cast<char*>(__builtin_frame_address(0)) > steal_floor_;
+  }
   jobs stealable() const noexcept { return helping() ? jobs::fresh : jobs::all; }
 
   /// The next job that is bound to this worker, or null.
@@ -76,8 +77,8 @@ class alignas(64) worker {
   }
   bool has_bound() const noexcept { return bound_ != nullptr || !inbox.empty(); }
 
-  /// Empties a queue, of its own or another worker: gives the oldest job, or null, and moves the rest to one of its own deques
-  /// so that the next oldest comes next.
+  /// Empties a queue, of its own or another worker: gives the oldest job, or null, and moves the rest to one of its own
+  /// deques so that the next oldest comes next.
   job* take_first(job_queue& from, deque& rest) {
     auto* first = from.take_all();
     if (first == nullptr) return nullptr;
@@ -95,13 +96,13 @@ class alignas(64) worker {
     }
   }
 
-  // Inside a blocking wait a worker runs other tasks on top of the one that waits, which can go on only when they have left
-  // the stack. If one of them then waited in the same way for a task below it, neither could go on. A task waits for those
-  // that it has started, directly or not, so what must not run on top is a continuation of whoever started a task below.
-  // Clocks tell: such a unit has started before every unit below, and all that they will ever wait for starts later. Hence
-  // only units that have started after the topmost one that waits go on here; new ones always may. So the units on a stack
-  // have started in the order in which they lie there, and of all that wait, the one that has started last finds what it
-  // waits for on every worker's list of what may run.
+  // Inside a blocking wait a worker runs other tasks on top of the one that waits, which can go on only when they have
+  // left the stack. If one of them then waited in the same way for a task below it, neither could go on. A task waits
+  // for those that it has started, directly or not, so what must not run on top is a continuation of whoever started a
+  // task below. Clocks tell: such a unit has started before every unit below, and all that they will ever wait for
+  // starts later. Hence only units that have started after the topmost one that waits go on here; new ones always may.
+  // So the units on a stack have started in the order in which they lie there, and of all that wait, the one that has
+  // started last finds what it waits for on every worker's list of what may run.
 
   /// A unit starts here: gives it its time.
   PLAIT_ALWAYS_INLINE void begin(unit& u) noexcept {
@@ -184,7 +185,8 @@ class alignas(64) worker {
     stack_scope* outer_;
   };
 
-  /// Whether the unit is in a blocking wait further down on this thread's stack: it can't go on before what runs now ends.
+  /// Whether the unit is in a blocking wait further down on this thread's stack: it can't go on before what runs now
+  /// ends.
   bool is_buried(const unit* u) const noexcept {
     for (auto* scope = innermost_; scope != nullptr; scope = scope->outer_) {
       if (scope->current_ == u) return true;
@@ -220,7 +222,8 @@ class alignas(64) worker {
  private:
   static constexpr std::ptrdiff_t transfer_stack = 64 * 1024;
 
-  /// Where the stack has become lower: what was put aside may run now, in the order in which it lay in the deque before.
+  /// Where the stack has become lower: what was put aside may run now, in the order in which it lay in the deque
+  /// before.
   void reconsider() noexcept {
     job* newest = nullptr;
     for (auto* j = aside.take_all(); j != nullptr;) newest = std::exchange(j, std::exchange(j->next_job, newest));

@@ -24,8 +24,8 @@ struct completion {
 
 namespace detail {
 
-/// The places of ended tasks, in the order in which they ended. Kept by the completions and by each callback that has not
-/// run, so that dropping the completions detaches what is left.
+/// The places of ended tasks, in the order in which they ended. Kept by the completions and by each callback that has
+/// not run, so that dropping the completions detaches what is left.
 class ready_queue {
  public:
   /// capacity: how many there will be. The first reference is the caller's.
@@ -105,7 +105,7 @@ class completions {
 
   class [[nodiscard("next does nothing until it is co_awaited")]] next_awaiter {
    public:
-    explicit next_awaiter(completions& from) noexcept : from_(from) {}
+    explicit next_awaiter(completions & from) noexcept : from_(from) {}
     bool await_ready() { return from_.left_ == 0 || from_.queue_->take(index_); }
     bool await_suspend(std::coroutine_handle<> h) {
       detail::prepare(waiter_, detail::worker::of_this_thread(), h);

@@ -30,7 +30,8 @@ struct thread_waiter : waiter {
 inline void check_help_depth(const worker& w) {
   if (!w.may_help()) {
     throw error(
-        "plait: a blocking wait inside a task found too little stack to run other tasks on: make the function a coroutine "
+        "plait: a blocking wait inside a task found too little stack to run other tasks on: make the function a "
+        "coroutine "
         "and co_await the future instead of get() or wait()");
   }
 }
@@ -38,11 +39,14 @@ inline void check_help_depth(const worker& w) {
 /// Throws if the wait could never end: the task, whose unit is `of` if it has one, waits for the caller.
 inline void check_order(const cell_base& cell, const sched::unit* of, const worker* w) {
   if (is_completing_here(cell)) {
-    throw error("plait: a done callback waited for its own task, which ends only after the callback: use result() or exception()");
+    throw error(
+        "plait: a done callback waited for its own task, which ends only after the callback: use result() or "
+        "exception()");
   }
   if (w != nullptr && of != nullptr && (w->current == of || w->is_buried(of))) {
     throw error(
-        "plait: a blocking wait for a task that lies below on the same thread's stack, where it waits itself: neither could "
+        "plait: a blocking wait for a task that lies below on the same thread's stack, where it waits itself: neither "
+        "could "
         "go on; co_await the future instead of get() or wait()");
   }
 }
@@ -82,7 +86,8 @@ PLAIT_NOINLINE inline void wait_in_destructor(cell_base& cell) noexcept {
 
 /// Blocks until the cell is done or the deadline has passed; says whether it is done. A worker helps meanwhile, and may
 /// return later than asked when a task that it runs takes longer.
-inline bool wait_blocking_until(cell_base& cell, const sched::unit* of, std::chrono::steady_clock::time_point deadline) {
+inline bool wait_blocking_until(cell_base& cell, const sched::unit* of,
+                                std::chrono::steady_clock::time_point deadline) {
   if (cell.done()) return true;
   auto* w = worker::of_this_thread();
   check_order(cell, of, w);
@@ -102,7 +107,8 @@ inline bool wait_blocking_until(cell_base& cell, const sched::unit* of, std::chr
   if (w == nullptr) {
     x.signal.wait_until(deadline);
   } else {
-    w->home().help(*w, [&x] { return x.signal.is_set(); }, deadline);
+    w->home().help(
+        *w, [&x] { return x.signal.is_set(); }, deadline);
   }
   if (x.signal.is_set()) return true;
   if (block->remove(&x)) return false;

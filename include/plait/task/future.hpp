@@ -80,16 +80,17 @@ class future_awaiter {
 
 }  // namespace detail
 
-/// A handle to a task that has been started. Move-only; one thread at a time uses it. Taking the result (`co_await`, `get`)
-/// ends it. A future of a fork is structured: where it is destroyed, or assigned over, before the task has ended, it waits
-/// for it. Any other dropped future detaches its task, whose exception then goes to the unobserved handler.
+/// A handle to a task that has been started. Move-only; one thread at a time uses it. Taking the result (`co_await`,
+/// `get`) ends it. A future of a fork is structured: where it is destroyed, or assigned over, before the task has
+/// ended, it waits for it. Any other dropped future detaches its task, whose exception then goes to the unobserved
+/// handler.
 template <class T = void>
 class [[nodiscard("a dropped future detaches its task, or waits for it if it was forked; its result is lost")]] future {
  public:
   using value_type = T;
 
   future() noexcept = default;
-  future(future&& other) noexcept : cell_(std::exchange(other.cell_, nullptr)) {}
+  future(future && other) noexcept : cell_(std::exchange(other.cell_, nullptr)) {}
   future& operator=(future&& other) noexcept {
     if (this != &other) {
       if (cell_ != nullptr) detail::drop(*cell_);
@@ -125,17 +126,15 @@ class [[nodiscard("a dropped future detaches its task, or waits for it if it was
   /// Blocks until the task has ended. Never throws its exception.
   void wait() const { detail::wait_blocking(cell(), detail::unit_of(cell())); }
 
-  /// Blocks until the task has ended or the time has passed; says whether it has ended. A worker runs other tasks meanwhile
-  /// and returns later than asked if one of them takes longer.
+  /// Blocks until the task has ended or the time has passed; says whether it has ended. A worker runs other tasks
+  /// meanwhile and returns later than asked if one of them takes longer.
   template <class Rep, class Period>
   bool wait_for(std::chrono::duration<Rep, Period> at_most) const {
     return detail::wait_blocking_until(cell(), detail::unit_of(cell()), base::deadline_in(at_most));
   }
 
   /// Whether the task has ended, by a result, an exception, or cancellation.
-  bool done() const {
-    return cell().done() || detail::is_completing_here(cell());
-  }
+  bool done() const { return cell().done() || detail::is_completing_here(cell()); }
 
   /// The task's exception, or null if it has a result. Blocks until the task has ended.
   std::exception_ptr exception() const {
@@ -157,17 +156,17 @@ class [[nodiscard("a dropped future detaches its task, or waits for it if it was
     }
   }
 
-  /// Calls `fn(const future<T>&)` once when the task has ended: in the thread that ends it and before others see that it has,
-  /// or here and now if it has ended already. To `fn` the future that it gets is done, also when this one was dropped. It
-  /// counts as work of the task. What it throws goes to the unobserved handler.
+  /// Calls `fn(const future<T>&)` once when the task has ended: in the thread that ends it and before others see that
+  /// it has, or here and now if it has ended already. To `fn` the future that it gets is done, also when this one was
+  /// dropped. It counts as work of the task. What it throws goes to the unobserved handler.
   template <class F>
-    requires std::is_invocable_v<F&, const future<T>&>
-  void add_done_callback(F fn);
+    requires std::is_invocable_v < F&, const future<T>
+  & > void add_done_callback(F fn);
 
  private:
   friend future detail::make_future<T>(detail::result_cell<T>&) noexcept;
   friend detail::result_cell<T>& detail::cell_of<T>(const future&);
-  explicit future(detail::result_cell<T>* cell) noexcept : cell_(cell) {}
+  explicit future(detail::result_cell<T> * cell) noexcept : cell_(cell) {}
 
   detail::result_cell<T>& cell() const {
     if (cell_ == nullptr) [[unlikely]]
@@ -222,8 +221,8 @@ inline constexpr bool is_future<future<T>> = true;
 
 template <class T>
 template <class F>
-  requires std::is_invocable_v<F&, const future<T>&>
-void future<T>::add_done_callback(F fn) {
+  requires std::is_invocable_v < F&, const future<T>
+& > void future<T>::add_done_callback(F fn) {
   auto& c = cell();
   auto* block = detail::observe(c);
   if (block != nullptr) {

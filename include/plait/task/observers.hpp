@@ -110,7 +110,9 @@ inline bool is_completing_here(const cell_base& cell) noexcept {
 }
 
 /// Ends the block, if there is one. Called when the cell ends.
-inline void end_observers(cell_base& cell) noexcept { delete block_of(cell.state.load(std::memory_order_relaxed)); }  // last owner
+inline void end_observers(cell_base& cell) noexcept {
+  delete block_of(cell.state.load(std::memory_order_relaxed));
+}  // last owner
 
 /// The cell's observer block, made if there is none, or null if the cell is done, or about to be, and has none.
 inline observer_block* observe(cell_base& cell) {
@@ -205,14 +207,15 @@ inline void seal(cell_base& cell) noexcept {
   for (;;) {
     if (auto* block = block_of(s)) return block->close(cell);
     // release is not needed: it publishes nothing; acquire on failure: the block
-    if (cell.state.compare_exchange_weak(s, s | state_sealed, std::memory_order_acquire, std::memory_order_acquire)) return;
+    if (cell.state.compare_exchange_weak(s, s | state_sealed, std::memory_order_acquire, std::memory_order_acquire))
+      return;
   }
 }
 
-/// Makes the cell done: callbacks first, then the bit, with `drop` subtracted in the same step; then all waiters but one
-/// are resumed from queues. Gives that one, or null. The cell may be gone afterwards; `last` says whether the caller's was
-/// the last hold and it must end the cell. `before_done()` is called, once or more, when callbacks have run and the cell is
-/// still there.
+/// Makes the cell done: callbacks first, then the bit, with `drop` subtracted in the same step; then all waiters but
+/// one are resumed from queues. Gives that one, or null. The cell may be gone afterwards; `last` says whether the
+/// caller's was the last hold and it must end the cell. `before_done()` is called, once or more, when callbacks have
+/// run and the cell is still there.
 template <class BeforeDone>
 waiter* complete(cell_base& cell, std::uint64_t drop, bool& last, BeforeDone before_done) noexcept {
   sched::job* waiters = nullptr;
@@ -227,7 +230,8 @@ waiter* complete(cell_base& cell, std::uint64_t drop, bool& last, BeforeDone bef
     }
     before_done();
     // release: the result; acquire: the waiter's contents
-    if (cell.state.compare_exchange_weak(s, (s | state_done) - drop, std::memory_order_acq_rel, std::memory_order_acquire)) {
+    if (cell.state.compare_exchange_weak(s, (s | state_done) - drop, std::memory_order_acq_rel,
+                                         std::memory_order_acquire)) {
       break;
     }
   }

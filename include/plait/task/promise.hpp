@@ -35,8 +35,8 @@ struct start_record : sched::job {
   pool* home;  ///< spawned tasks: where it was queued
   unit self;
   /// Forks: how child and parent tell each other that they run side by side. 0 at first. Who takes the parent's
-  /// continuation from the deque puts the parent's family there; the child at its end puts `link_ended` and its own family,
-  /// if it has one. The second of the two, who finds the first's word, does the accounting.
+  /// continuation from the deque puts the parent's family there; the child at its end puts `link_ended` and its own
+  /// family, if it has one. The second of the two, who finds the first's word, does the accounting.
   std::atomic<std::uintptr_t> link;
 };
 
@@ -151,9 +151,7 @@ struct task_promise : promise_base<T> {
 
   template <class U = T>
     requires std::is_constructible_v<T, U>
-  void return_value(U&& result) {
-    this->set_value(std::forward<U>(result));
-  }
+  void return_value(U&& result) { this->set_value(std::forward<U>(result)); }
 };
 
 template <class T>
@@ -172,7 +170,8 @@ template <class T>
 using task_handle = std::coroutine_handle<task_promise<T>>;
 
 [[noreturn]] PLAIT_NOINLINE inline void refuse_empty_task() {
-  throw error("plait: a task was started that holds no coroutine: it was moved from, or started before; a task runs once");
+  throw error(
+      "plait: a task was started that holds no coroutine: it was moved from, or started before; a task runs once");
 }
 
 /// Ends a frame when the scope that took its result ends.

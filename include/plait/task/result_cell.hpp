@@ -30,8 +30,8 @@
 //   not done              end of the task                      + done; spawned: - 1 owner; waiters are resumed
 //   no block              slow end of a fork                   + sealed; nobody can be added
 //   done, not done        future dropped                       - 1 owner; at 0 the cell ends
-// A fork whose continuation nobody took ends by a plain store of `done`: the parent has not run, so no other thread and no
-// waiter can know the cell.
+// A fork whose continuation nobody took ends by a plain store of `done`: the parent has not run, so no other thread and
+// no waiter can know the cell.
 
 namespace plait::detail {
 
@@ -103,7 +103,8 @@ using stored_t = typename stored<T>::type;
 /// A result of type T: any movable type, a reference, or void.
 template <class T>
 struct result_cell : cell_base {
-  static_assert(!std::is_rvalue_reference_v<T>, "plait: a task can't give an rvalue reference; return the value itself");
+  static_assert(!std::is_rvalue_reference_v<T>,
+                "plait: a task can't give an rvalue reference; return the value itself");
   static_assert(std::is_void_v<T> || std::is_lvalue_reference_v<T> || std::is_move_constructible_v<T>,
                 "plait: the result of a task must be movable, a reference, or void");
 

@@ -59,8 +59,8 @@ T run_on(pool& where, task<T> t) {
   return f.get();
 }
 
-/// Runs the task on the default pool, or on a worker on that worker's own pool, and waits for its result and for all that was
-/// started in it; throws its exception.
+/// Runs the task on the default pool, or on a worker on that worker's own pool, and waits for its result and for all
+/// that was started in it; throws its exception.
 template <class T>
 T sync_wait(task<T> t) {
   auto* w = detail::worker::of_this_thread();

@@ -90,12 +90,12 @@ future<T> spawn_on(pool& where, task<T> t) {
 template <class F, class... A>
   requires(!detail::is_task<std::remove_cvref_t<F>> && std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...>)
 auto spawn_on(pool& where, F&& f, A&&... args) {
-  return spawn_on(where,
-                  detail::call_owned<std::decay_t<F>, std::decay_t<A>...>(std::forward<F>(f), std::forward<A>(args)...));
+  return spawn_on(
+      where, detail::call_owned<std::decay_t<F>, std::decay_t<A>...>(std::forward<F>(f), std::forward<A>(args)...));
 }
 
-/// Queues the task, or a callable with decayed copies of its arguments, and goes on (help-first). A dropped future detaches
-/// it. On a worker: in its pool; elsewhere: in the default pool.
+/// Queues the task, or a callable with decayed copies of its arguments, and goes on (help-first). A dropped future
+/// detaches it. On a worker: in its pool; elsewhere: in the default pool.
 template <class... A>
 auto spawn(A&&... a) {
   auto* w = detail::worker::of_this_thread();

@@ -10,9 +10,9 @@
 
 namespace plait {
 
-/// A coroutine that gives a T: any movable type, a reference, or void. It is lazy: nothing runs until it is awaited, forked,
-/// spawned, or given to a pool. Move-only. `co_await t` runs it inline, as a call: its end, or exception, comes back here.
-/// A task object belongs to one thread at a time.
+/// A coroutine that gives a T: any movable type, a reference, or void. It is lazy: nothing runs until it is awaited,
+/// forked, spawned, or given to a pool. Move-only. `co_await t` runs it inline, as a call: its end, or exception, comes
+/// back here. A task object belongs to one thread at a time.
 template <class T = void>
 class [[nodiscard("a task does nothing until it is co_awaited, forked, spawned or run")]] task {
  public:
@@ -20,7 +20,7 @@ class [[nodiscard("a task does nothing until it is co_awaited, forked, spawned o
   using value_type = T;
 
   task() noexcept = default;
-  task(task&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+  task(task && other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
   task& operator=(task&& other) noexcept {
     std::swap(frame_, other.frame_);
     return *this;

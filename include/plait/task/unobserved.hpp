@@ -59,8 +59,8 @@ inline void report_unobserved(std::exception_ptr e, std::string_view task) noexc
 }  // namespace detail
 
 /// Sets what is called with exceptions that nobody can observe any more: of detached tasks, of dropped futures, of
-/// callbacks. An empty function sets the default: one line on stderr. Returns the handler before. Any thread; the handler
-/// may be called by several threads at once. A throw in it is reported on stderr.
+/// callbacks. An empty function sets the default: one line on stderr. Returns the handler before. Any thread; the
+/// handler may be called by several threads at once. A throw in it is reported on stderr.
 inline unobserved_exception_handler set_unobserved_exception_handler(unobserved_exception_handler handler) {
   auto& state = detail::unobserved_state::instance();
   const std::lock_guard lock(state.mutex);

@@ -15,11 +15,11 @@ namespace detail {
 
 }  // namespace detail
 
-/// Suspends the task until its direct children have ended: those that it, or a helper that it awaits inline, has submitted,
-/// spawned or forked. Never throws their exceptions, which stay with their futures or go to the unobserved handler.
-/// Throws plait::error outside of a task.
-class [[nodiscard("wait_children does nothing until it is co_awaited; plain functions use wait_children_blocking")]]
-wait_children {
+/// Suspends the task until its direct children have ended: those that it, or a helper that it awaits inline, has
+/// submitted, spawned or forked. Never throws their exceptions, which stay with their futures or go to the unobserved
+/// handler. Throws plait::error outside of a task.
+class [[nodiscard(
+    "wait_children does nothing until it is co_awaited; plain functions use wait_children_blocking")]] wait_children {
  public:
   bool await_ready() const {
     auto* w = detail::worker::of_this_thread();

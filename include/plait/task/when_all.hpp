@@ -38,10 +38,9 @@ concept child = is_task<std::remove_cvref_t<X>> || is_future<std::remove_cvref_t
 template <class T>
 using tuple_value_t = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 template <class T>
-using vector_value_t =
-    std::conditional_t<std::is_void_v<T>, std::monostate,
-                       std::conditional_t<std::is_reference_v<T>,
-                                          std::reference_wrapper<std::remove_reference_t<T>>, T>>;
+using vector_value_t = std::conditional_t<
+    std::is_void_v<T>, std::monostate,
+    std::conditional_t<std::is_reference_v<T>, std::reference_wrapper<std::remove_reference_t<T>>, T>>;
 
 /// Starts a task by forking it; a future has been started.
 template <class T>
@@ -138,20 +137,17 @@ task<std::vector<vector_value_t<child_value_t<C>>>> start_and_join_range(std::ve
 
 }  // namespace detail
 
-/// Starts all tasks at once and joins them and the futures, which it takes, also those given by name: gives a tuple of the
-/// results in argument order, with std::monostate for void. All have ended before it resumes; then the first exception in
-/// argument order is rethrown.
+/// Starts all tasks at once and joins them and the futures, which it takes, also those given by name: gives a tuple of
+/// the results in argument order, with std::monostate for void. All have ended before it resumes; then the first
+/// exception in argument order is rethrown.
 template <detail::child... C>
   requires(sizeof...(C) > 0)
-auto when_all(C&&... children) {
-  return detail::start_and_join<std::remove_cvref_t<C>...>(std::move(children)...);
-}
+auto when_all(C&&... children) { return detail::start_and_join<std::remove_cvref_t<C>...>(std::move(children)...); }
 
-/// The same for a range of tasks or of futures: gives a vector in their order, with references as std::reference_wrapper.
+/// The same for a range of tasks or of futures: gives a vector in their order, with references as
+/// std::reference_wrapper.
 template <class R>
   requires detail::child<detail::element_t<R>>
-auto when_all(R&& children) {
-  return detail::start_and_join_range(detail::take_elements(children));
-}
+auto when_all(R&& children) { return detail::start_and_join_range(detail::take_elements(children)); }
 
 }  // namespace plait

@@ -7,8 +7,8 @@
 
 namespace plait {
 
-/// `co_await yield()` lets other tasks of the worker run first: the task goes to the back of the worker's FIFO, from where
-/// thieves may take it too. Does nothing off a worker.
+/// `co_await yield()` lets other tasks of the worker run first: the task goes to the back of the worker's FIFO, from
+/// where thieves may take it too. Does nothing off a worker.
 class [[nodiscard("yield does nothing until it is co_awaited")]] yield {
  public:
   bool await_ready() const noexcept { return detail::worker::of_this_thread() == nullptr; }

@@ -68,10 +68,9 @@ inline std::optional<exception_codec> find_exception(std::string_view key) {
   return find_among<error, cancelled_error, timeout_error, registry_mismatch, remote_error, std::runtime_error,
                     std::range_error, std::overflow_error, std::underflow_error, std::logic_error, std::domain_error,
                     std::invalid_argument, std::length_error, std::out_of_range, std::system_error,
-                    std::ios_base::failure,
-                    std::exception, std::bad_exception, std::bad_alloc, std::bad_array_new_length, std::bad_cast,
-                    std::bad_any_cast, std::bad_typeid, std::bad_weak_ptr, std::bad_function_call,
-                    std::bad_optional_access, std::bad_variant_access>(key);
+                    std::ios_base::failure, std::exception, std::bad_exception, std::bad_alloc,
+                    std::bad_array_new_length, std::bad_cast, std::bad_any_cast, std::bad_typeid, std::bad_weak_ptr,
+                    std::bad_function_call, std::bad_optional_access, std::bad_variant_access>(key);
 }
 
 // The thrown type, and what can be said of the value.

@@ -81,7 +81,8 @@ struct exception_format<E> {
 namespace detail {
 
 inline const std::error_category& category_named(std::string_view name) {
-  for (const std::error_category* known : {&std::generic_category(), &std::system_category(), &std::iostream_category()}) {
+  for (const std::error_category* known :
+       {&std::generic_category(), &std::system_category(), &std::iostream_category()}) {
     if (name == known->name()) return *known;
   }
   throw error("plait: the error category " + std::string(name) + " cannot travel");

@@ -9,9 +9,9 @@
 #include <regex>
 #include <string>
 
-// Lets std::filesystem::filesystem_error, std::future_error and std::regex_error arrive as what they are. Apart from the other
-// standard exceptions because their headers take longer to compile than all of plait's; without this header they arrive as
-// remote_error. Include it in any file of the program.
+// Lets std::filesystem::filesystem_error, std::future_error and std::regex_error arrive as what they are. Apart from
+// the other standard exceptions because their headers take longer to compile than all of plait's; without this header
+// they arrive as remote_error. Include it in any file of the program.
 
 namespace plait {
 namespace wire {
