@@ -22,4 +22,12 @@ std::chrono::steady_clock::time_point deadline_in(std::chrono::duration<Rep, Per
   return clock::now() + std::chrono::ceil<clock::duration>(at_most);
 }
 
+/// The time that is left until a time point: 0 if it has passed, the longest one if it is the last one.
+inline std::chrono::nanoseconds time_until(std::chrono::steady_clock::time_point when) noexcept {
+  using clock = std::chrono::steady_clock;
+  if (when == clock::time_point::max()) return std::chrono::nanoseconds::max();
+  const std::chrono::nanoseconds left = when - clock::now();
+  return left.count() < 0 ? std::chrono::nanoseconds(0) : left;
+}
+
 }  // namespace plait::base

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/clock.hpp>
 #include <plait/dist/agreement.hpp>
 #include <plait/dist/balancer.hpp>
 #include <plait/dist/link.hpp>
@@ -24,7 +25,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <functional>
@@ -100,19 +100,9 @@ class node final : public sched::outside {
       // relaxed: a counter; the order of two submits does not matter
       index = static_cast<int>(cyclic_.fetch_add(1, std::memory_order_relaxed) % static_cast<unsigned>(num_workers()));
     }
-    int local = -1;
-    if (kind == place::prefer_worker || kind == place::on_worker) {
-      check_range("worker", index, num_workers());
-      const int target = numbers_.rank_of(index);
-      local = index - numbers_.first_of(target);
-      index = target;
-    } else if (kind == place::prefer_rank || kind == place::on_rank) {
-      check_range("rank", index, size());
-    } else {
-      index = rank();
-    }
-    if (index != rank()) {
-      if (task->claim_to_leave()) ship(task, index, kind, local);
+    const auto [target, local] = find_place(numbers_, {kind, index}, rank());
+    if (target != rank()) {
+      if (task->claim_to_leave()) ship(task, target, kind, local);
     } else {
       queue_here(task, kind, local, &w);
       if (balancer_.someone_waits() && kind != place::here && kind != place::on_rank) feed_from(w);
@@ -230,11 +220,7 @@ class node final : public sched::outside {
   bool may_listen(const sched::worker& w) const noexcept override { return link_.in_run() && may_poll(&w); }
   std::uint64_t prepare_listen() noexcept override { return transport().prepare_sleep(); }
   void listen(std::uint64_t ticket, std::chrono::steady_clock::time_point until) noexcept override {
-    auto at_most = std::chrono::nanoseconds::max();
-    if (until != std::chrono::steady_clock::time_point::max()) {
-      at_most =
-          std::max(std::chrono::nanoseconds(0), std::chrono::nanoseconds(until - std::chrono::steady_clock::now()));
-    }
+    auto at_most = base::time_until(until);
     // Nobody announces the end of a native request.
     if (pollables_.any()) at_most = std::min(at_most, poll_nap);
     progress_.worker_listens();
@@ -257,12 +243,7 @@ class node final : public sched::outside {
     link_.hold().acquire();
     const bool has_tasks = link_.in_run() && !family_->idle();
     link_.hold().release();
-    if (!has_tasks) return;
-    std::fprintf(stderr,
-                 "plait: rank %d has tasks that wait, and has run and heard nothing for a while: tasks on other ranks "
-                 "take long, "
-                 "or something that they wait for never comes (PLAIT_STALL_WARN sets when this is said, 0 never)\n",
-                 rank());
+    if (has_tasks) print_stall(rank());
   }
 
   bool any_thread_polls() const noexcept { return level_ >= thread_level::serialized; }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <thread>
 #include <utility>
@@ -13,6 +14,15 @@
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {
+
+/// The line about a rank on which nothing happens although it has tasks.
+inline void print_stall(int rank) noexcept {
+  std::fprintf(
+      stderr,
+      "plait: rank %d has tasks that wait, and has run and heard nothing for a while: tasks on other ranks take "
+      "long, or something that they wait for never comes (PLAIT_STALL_WARN sets when this is said, 0 never)\n",
+      rank);
+}
 
 /// A thread that looks after messages when all workers are busy in long functions: if nobody has polled for `nap`, it
 /// does. While a worker sleeps where it hears messages, and between runs, it sleeps until it is called, or there is

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/base/errors.hpp>
+#include <plait/dist/placement.hpp>
 #include <plait/net/transport.hpp>
 
 #include <algorithm>
@@ -24,6 +25,8 @@ class worker_numbers {
 
   /// The number of all workers.
   int count() const noexcept { return first_.back(); }
+  /// The number of ranks.
+  int ranks() const noexcept { return static_cast<int>(first_.size()) - 1; }
   /// The number of a rank's worker 0.
   int first_of(int rank) const noexcept { return first_[static_cast<std::size_t>(rank)]; }
   /// The rank of a worker that exists.
@@ -41,6 +44,23 @@ inline void check_range(const char* what, int index, int count) {
     throw error("plait: " + std::string(what) + " " + std::to_string(index) + " was asked for; there are " +
                 std::to_string(count) + ", from 0 to " + std::to_string(count - 1));
   }
+}
+
+/// Where a placement leads: the rank, and its local worker or -1. Those without a rank or worker stay on `own`. Throws
+/// plait::error for a rank or worker that does not exist.
+struct found_place {
+  int rank;
+  int local_worker;
+};
+inline found_place find_place(const worker_numbers& numbers, placement where, int own) {
+  if (where.where == place::prefer_worker || where.where == place::on_worker) {
+    check_range("worker", where.index, numbers.count());
+    const int rank = numbers.rank_of(where.index);
+    return {rank, where.index - numbers.first_of(rank)};
+  }
+  if (where.where != place::prefer_rank && where.where != place::on_rank) return {own, -1};
+  check_range("rank", where.index, numbers.ranks());
+  return {where.index, -1};
 }
 
 }  // namespace dist
