@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-// An MPI program that initialises MPI itself, with less than MPI_THREAD_MULTIPLE, and makes runtimes between its own calls.
-// Each file that includes this does so with one level.
+// An MPI program that initialises MPI itself, with less than MPI_THREAD_MULTIPLE, and makes runtimes between its own
+// calls. Each file that includes this does so with one level.
 
 #include <doctest/doctest.h>
 #include <mpi.h>
@@ -53,7 +53,8 @@ void fail() { throw std::domain_error("fail"); }
 plait::task<void> all_kinds() {
   CHECK(co_await fib(10) == 55);
   std::vector<plait::future<int>> squares;
-  for (int i = 0; i < 100; ++i) squares.push_back(plait::submit<square>(i % 2 == 0 ? plait::cyclic : plait::anywhere, i));
+  for (int i = 0; i < 100; ++i)
+    squares.push_back(plait::submit<square>(i % 2 == 0 ? plait::cyclic : plait::anywhere, i));
   for (int i = 0; i < 100; ++i) CHECK(co_await squares[static_cast<std::size_t>(i)] == i * i);
   for (int w = 0; w < plait::num_workers(); ++w) {
     CHECK(co_await plait::submit(plait::on_worker(w), [] { return plait::worker_id(); }) == w);

@@ -21,16 +21,13 @@
 #include <plait/net/transport.hpp>
 #include <plait/task/observers.hpp>
 #include <plait/wire/exception.hpp>
-#include <plait/wire/framing.hpp>
 
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
