@@ -28,7 +28,7 @@ plait::task<long> fib(int n) {
   co_return co_await a + second;
 }
 int square(int n) { return n * n; }
-int slow_rank() {
+int slow_rank(int) {
   std::this_thread::sleep_for(std::chrono::milliseconds(2));
   return plait::rank();
 }
@@ -69,7 +69,7 @@ plait::task<void> all_kinds() {
     for (const bool is_main : co_await plait::spmd<on_mpi_thread>()) CHECK(is_main);
     co_await plait::submit<square>(plait::cyclic, i);
   }
-  const auto ranks = co_await plait::map<[](int) { return slow_rank(); }>(std::vector<int>(20), {.chunk = 2});
+  const auto ranks = co_await plait::map<slow_rank>(std::vector<int>(20), {.chunk = 2});
   CHECK(ranks.size() == 20);
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/errors.hpp>
 #include <plait/net/transport.hpp>
+#include <plait/task/unobserved.hpp>
 #include <plait/wire/codec.hpp>
 #include <plait/wire/registry.hpp>
 
@@ -9,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -27,6 +30,19 @@ T broadcast_value(net::transport& transport, const T& value, int root) {
   transport.broadcast(bytes, root);
   wire::reader in(bytes);
   return wire::decode<T>(in);
+}
+
+/// Collective. Every rank's value, which is not negative. A rank that cannot take part gives its reason as `refusal`,
+/// which is rethrown there; plait::error on the others, with the reason of the lowest such rank.
+inline std::vector<std::int64_t> gather_unless_refused(net::transport& transport, std::int64_t value,
+                                                       const std::exception_ptr& refusal) {
+  auto all = transport.gather_all(refusal ? -1 : value);
+  const auto first = std::find_if(all.begin(), all.end(), [](std::int64_t v) { return v < 0; });
+  if (first == all.end()) return all;
+  const int rank = static_cast<int>(first - all.begin());
+  const auto why = broadcast_value(transport, refusal ? plait::detail::describe(refusal) : std::string(), rank);
+  if (refusal) std::rethrow_exception(refusal);
+  throw error("plait: rank " + std::to_string(rank) + " can't start its part of the runtime: " + why);
 }
 
 /// Collective. The callables of this process with the ids that all ranks use. Rank 0's list is the reference: only its

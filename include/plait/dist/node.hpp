@@ -44,15 +44,15 @@ namespace dist {
 /// get it between two jobs; if none does for a while, the progress thread does.
 class node final : public sched::outside {
  public:
-  /// Collective over the transport's ranks. o: resolved.
-  node(net::transport& transport, const options& o, thread_level level)
+  /// Collective over the transport's ranks. o: resolved. refusal: why this rank can't start, or null; then all throw.
+  node(net::transport& transport, const options& o, thread_level level, const std::exception_ptr& refusal)
       : level_(level),
         link_(
             transport, [this] { return may_poll(sched::worker::of_this_thread()); }, [this] { call_poller(); },
             [this] { progress_.poll_later(); }),
         end_(link_),
         ids_(agree_on_callables(transport)),
-        numbers_(transport, o.workers),
+        numbers_(transport, o.workers, refusal),
         tasks_(pool_),
         balancer_(link_, tasks_, pool_, o.stealing != 0,
                   [this](portable* task, int rank) { ship(task, rank, place::anywhere, -1); }),
@@ -205,7 +205,8 @@ class node final : public sched::outside {
   bool poll(sched::worker& w) noexcept override { return may_poll(&w) && poll_as(&w); }
 
   bool seek(sched::worker& w) noexcept override {
-    if (size() == 1 || !may_poll(&w) || !link_.hold().try_acquire()) return false;
+    if (!may_poll(&w)) return call_poller(), false;  // this worker's last task may have been the run's
+    if (size() == 1 || !link_.hold().try_acquire()) return false;
     if (link_.in_run() && !end_.closing()) {
       balancer_.ask(w);
       link_.flush();
@@ -250,7 +251,7 @@ class node final : public sched::outside {
 
   /// Gets the attention of a thread that may poll.
   void call_poller() noexcept {
-    if (size() == 1) return pool_.parking().notify();
+    if (size() == 1 && any_thread_polls()) return pool_.parking().notify();
     pool_.parking().wake(pool_.at(0).bed);
   }
 

@@ -204,11 +204,17 @@ class runtime {
  private:
   runtime(std::unique_ptr<dist::connection> c, const options& o) : connection_(std::move(c)) {
     const auto level = connection_->level();
-    auto resolved = dist::with_workers(dist::resolve(o), connection_->transport(), level);
+    options resolved;
+    std::exception_ptr refusal;
+    try {
+      resolved = dist::with_workers(dist::resolve(o), connection_->transport(), level);
+    } catch (...) {  // the others must not wait for this rank
+      refusal = std::current_exception();
+    }
     exceptions_before_ = std::uncaught_exceptions();
     abort_after_ = resolved.abort_after;
     print_statistics_ = resolved.stats != 0;
-    node_ = std::make_unique<dist::node>(connection_->transport(), resolved, level);
+    node_ = std::make_unique<dist::node>(connection_->transport(), resolved, level, refusal);
     node_->set_owner(this);
 #if PLAIT_WITH_MPI
     node_->set_spmd_preparation([this] { connection_->prepare_native(); });

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <plait/base/errors.hpp>
+#include <plait/dist/agreement.hpp>
 #include <plait/dist/placement.hpp>
 #include <plait/net/transport.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -17,10 +19,12 @@ namespace dist {
 /// The workers of all ranks, numbered contiguously by rank.
 class worker_numbers {
  public:
-  /// Collective. own: the number of this rank's workers.
-  worker_numbers(net::transport& transport, int own) {
+  /// Collective. own: the number of this rank's workers. refusal: why this rank can't start, or null; then all throw.
+  worker_numbers(net::transport& transport, int own, const std::exception_ptr& refusal) {
     first_.push_back(0);
-    for (const auto count : transport.gather_all(own)) first_.push_back(first_.back() + static_cast<int>(count));
+    for (const auto count : gather_unless_refused(transport, own, refusal)) {
+      first_.push_back(first_.back() + static_cast<int>(count));
+    }
   }
 
   /// The number of all workers.
