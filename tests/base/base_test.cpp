@@ -158,11 +158,14 @@ TEST_CASE("a function_ref calls what it refers to") {
   CHECK(calls == 5);
 }
 
+int a_function_with_a_name(int n) { return n; }
+
 TEST_CASE("names are readable") {
   CHECK(plait::type_name(typeid(int)) == "int");
   CHECK(plait::type_name(typeid(std::vector<double>)).find("std::vector<double") == 0);
   CHECK(plait::demangle("no mangled name") == "no mangled name");
   CHECK(base::function_at(nullptr, "something") == "something");
+  CHECK(base::function_at(reinterpret_cast<const void*>(&a_function_with_a_name), "?") == "a_function_with_a_name");
 }
 
 TEST_CASE("every error is an error of plait and a runtime_error") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect-error: plait: a reference .*cannot travel
+// expect-error: plait: a view .*cannot travel
 #include <plait/plait.hpp>
 
 #include <functional>

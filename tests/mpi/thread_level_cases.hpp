@@ -27,6 +27,7 @@ plait::task<long> fib(int n) {
   const long second = co_await b;
   co_return co_await a + second;
 }
+int own_worker() { return plait::worker_id(); }
 int square(int n) { return n * n; }
 int slow_rank(int) {
   std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -57,7 +58,7 @@ plait::task<void> all_kinds() {
     squares.push_back(plait::submit<square>(i % 2 == 0 ? plait::cyclic : plait::anywhere, i));
   for (int i = 0; i < 100; ++i) CHECK(co_await squares[static_cast<std::size_t>(i)] == i * i);
   for (int w = 0; w < plait::num_workers(); ++w) {
-    CHECK(co_await plait::submit(plait::on_worker(w), [] { return plait::worker_id(); }) == w);
+    CHECK(co_await plait::submit<own_worker>(plait::on_worker(w)) == w);
   }
   for (int r = 0; r < plait::size(); ++r) {
     CHECK_THROWS_AS(co_await plait::submit<fail>(plait::on_rank(r)), std::domain_error);

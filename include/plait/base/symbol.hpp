@@ -3,21 +3,126 @@
 
 #include <plait/base/type_name.hpp>
 
-#include <dlfcn.h>
-
+#include <cstddef>
+#include <cstdint>
 #include <string>
+
+#if defined(__linux__)
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
+
+// Names of functions, for messages about tasks. The parts of a coroutine are local functions, which only the full symbol
+// table has; so the file of the program or library is read, when a name is wanted.
 
 namespace plait::base {
 
+namespace detail {
+
+#if defined(__linux__)
+
+/// A file in memory while it lives; empty if it can't be read.
+class mapped_file {
+ public:
+  explicit mapped_file(const char* path) noexcept {
+    const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    struct stat status {};
+    if (::fstat(file, &status) == 0 && status.st_size > 0) {
+      auto* memory = ::mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+      if (memory != MAP_FAILED) {
+        start_ = static_cast<const char*>(memory);
+        size_ = static_cast<std::size_t>(status.st_size);
+      }
+    }
+    ::close(file);
+  }
+  mapped_file(const mapped_file&) = delete;
+  mapped_file& operator=(const mapped_file&) = delete;
+  ~mapped_file() {
+    if (start_ != nullptr) ::munmap(const_cast<char*>(start_), size_);
+  }
+
+  /// `count` objects of type T at an offset, or null if the file is too short or they lie askew.
+  template <class T>
+  const T* at(std::uint64_t offset, std::uint64_t count = 1) const noexcept {
+    if (offset > size_ || count > (size_ - offset) / sizeof(T) || offset % alignof(T) != 0) return nullptr;
+    return reinterpret_cast<const T*>(start_ + offset);
+  }
+
+ private:
+  const char* start_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// The mangled name of the function that lies at an address of a program or library as it is in its file; else empty.
+inline std::string symbol_in(const char* path, ElfW(Addr) address) {
+  const mapped_file file(path);
+  const auto* head = file.at<ElfW(Ehdr)>(0);
+  if (head == nullptr || head->e_ident[EI_MAG0] != ELFMAG0 || head->e_ident[EI_MAG1] != ELFMAG1) return {};
+  const auto* sections = file.at<ElfW(Shdr)>(head->e_shoff, head->e_shnum);
+  if (sections == nullptr) return {};
+  for (std::size_t i = 0; i < head->e_shnum; ++i) {
+    const auto& table = sections[i];
+    if (table.sh_type != SHT_SYMTAB || table.sh_link >= head->e_shnum) continue;
+    const auto count = table.sh_size / sizeof(ElfW(Sym));
+    const auto& text = sections[table.sh_link];
+    const auto* symbols = file.at<ElfW(Sym)>(table.sh_offset, count);
+    const auto* names = file.at<char>(text.sh_offset, text.sh_size);
+    if (symbols == nullptr || names == nullptr || text.sh_size == 0 || names[text.sh_size - 1] != 0) continue;
+    for (std::size_t k = 0; k < count; ++k) {
+      const auto& s = symbols[k];
+      const bool inside = (s.st_info & 0xf) == STT_FUNC && address >= s.st_value && address - s.st_value < s.st_size;
+      if (inside && s.st_name < text.sh_size) return names + s.st_name;
+    }
+  }
+  return {};
+}
+
+struct address_search {
+  ElfW(Addr) address;
+  std::string name;
+};
+
+inline int look_in_module(dl_phdr_info* module, std::size_t, void* argument) noexcept {
+  auto& search = *static_cast<address_search*>(argument);
+  for (int i = 0; i < module->dlpi_phnum; ++i) {
+    const auto& part = module->dlpi_phdr[i];
+    if (part.p_type != PT_LOAD || search.address - module->dlpi_addr - part.p_vaddr >= part.p_memsz) continue;
+    try {
+      const bool program = module->dlpi_name == nullptr || *module->dlpi_name == 0;
+      search.name = symbol_in(program ? "/proc/self/exe" : module->dlpi_name, search.address - module->dlpi_addr);
+    } catch (...) {  // no memory: no name
+    }
+    return 1;
+  }
+  return 0;
+}
+
+inline std::string mangled_name_at(const void* address) {
+  address_search search{reinterpret_cast<ElfW(Addr)>(address), {}};
+  ::dl_iterate_phdr(&look_in_module, &search);
+  return search.name;
+}
+
+#else
+
+inline std::string mangled_name_at(const void*) { return {}; }
+
+#endif
+
+}  // namespace detail
+
 /// The name of the function that `address` lies in, without its parameters and what the compiler appended, or
-/// `otherwise` where the program does not export its symbols.
+/// `otherwise` where the program has been stripped of its symbols.
 inline std::string function_at(const void* address, const char* otherwise) {
-  Dl_info found{};
-  if (address == nullptr || ::dladdr(address, &found) == 0 || found.dli_sname == nullptr) return otherwise;
-  std::string mangled = found.dli_sname;
-  mangled = mangled.substr(0, mangled.find('.'));  // ".destroy", ".actor", ".cold"
-  std::string name = demangle(mangled.c_str());
-  int depth = 0;  // of parentheses and angle brackets, seen from the end
+  const auto mangled = address == nullptr ? std::string() : detail::mangled_name_at(address);
+  if (mangled.empty()) return otherwise;
+  const std::string name = demangle(mangled.c_str());
+  int depth = 0;  // of parentheses, seen from the end
   for (auto i = name.size(); i-- > 0;) {
     if (name[i] == ')') ++depth;
     if (name[i] == '(' && --depth == 0) return name.substr(0, i);

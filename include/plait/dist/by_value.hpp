@@ -16,6 +16,10 @@ inline namespace PLAIT_DIST {
 /// A lambda whose captures travel as bytes. Made by by_value.
 template <class L>
 struct by_value_t {
+  static_assert(
+      std::is_trivially_copyable_v<L>,
+      "plait: by_value needs a lambda whose captures are trivially copyable: others don't travel as bytes; pass them "
+      "as arguments of the task instead");
   L lambda;
 };
 
@@ -23,10 +27,6 @@ struct by_value_t {
 /// x; }), 3)`. Captured pointers and references mean nothing on another rank.
 template <class L>
 by_value_t<L> by_value(L lambda) {
-  static_assert(
-      std::is_trivially_copyable_v<L>,
-      "plait: by_value needs a lambda whose captures are trivially copyable: others don't travel as bytes; pass them "
-      "as arguments of the task instead");
   return {std::move(lambda)};
 }
 
