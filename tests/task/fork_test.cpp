@@ -159,12 +159,12 @@ TEST_CASE("a dropped fork future waits for its child, so that the child may use 
 
 TEST_CASE("assigning over a fork future waits for its child") {
   struct helper {
-    static task<> child(int& local) {
+    static task<> child(std::atomic<int>& local) {
       for (int i = 0; i < 50; ++i) co_await plait::yield();
       ++local;
     }
     static task<int> parent() {
-      int local = 0;
+      std::atomic<int> local{0};
       auto f = co_await fork(child(local));
       f = future<>();
       const int first = local;

@@ -15,8 +15,8 @@
 #include <unistd.h>
 #endif
 
-// Names of functions, for messages about tasks. The parts of a coroutine are local functions, which only the full symbol
-// table has; so the file of the program or library is read, when a name is wanted.
+// Names of functions, for messages about tasks. The parts of a coroutine are local functions, which only the full
+// symbol table has; so the file of the program or library is read, when a name is wanted.
 
 namespace plait::base {
 

@@ -180,6 +180,12 @@ class pool {
     stopping_.store(true, std::memory_order_seq_cst);
     parking_.wake_all();
     for (auto& t : threads_) t.join();
+    // What is left are holds on tasks that a blocking wait has run before it was their turn: executing a job gives its
+    // up.
+    for (auto& w : workers_) {
+      while (auto* j = w.next_own()) w.execute(j);
+      while (auto* j = w.take_first(injected_, w.own)) w.execute(j);
+    }
   }
 
   template <class Stop>
