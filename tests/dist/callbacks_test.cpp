@@ -249,17 +249,20 @@ RANKS_CASE("a rank-local object is made once on each rank that asks, and shared 
   if (!plait_test::under_mpi()) CHECK(made - before == rt.size());
 }
 
+/// A plain function: g++ 12 does not align the locals of coroutines as asked.
+void make_two_at_one_address() {
+  alignas(plait::rank_local<std::string>) std::byte space[sizeof(plait::rank_local<std::string>)];
+  auto* number = new (space) plait::rank_local<int>([] { return 4; });
+  CHECK(**number == 4);
+  number->~rank_local();
+  auto* text = new (space) plait::rank_local<std::string>([] { return std::string(100, 'x'); });
+  CHECK((**text).size() == 100);
+  text->~rank_local();
+}
+
 RANKS_CASE("rank-local objects of different types that lie at one address are different ones") {
   rt.run([]() -> plait::task<void> {
-    for (int i = 0; i < 3; ++i) {
-      alignas(plait::rank_local<int>) std::byte space[sizeof(plait::rank_local<std::string>)];
-      auto* number = new (space) plait::rank_local<int>([] { return 4; });
-      CHECK(**number == 4);
-      number->~rank_local();
-      auto* text = new (space) plait::rank_local<std::string>([] { return std::string(100, 'x'); });
-      CHECK((**text).size() == 100);
-      text->~rank_local();
-    }
+    for (int i = 0; i < 3; ++i) make_two_at_one_address();
     co_return;
   });
 }

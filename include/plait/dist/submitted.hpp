@@ -93,14 +93,20 @@ class submitted final : public portable, public awaiting_reply, public result_ce
     this->drop_owner();
     return false;
   }
+  /// Takes a hold until left or stays: its result may be back before the sender is through with it.
   return_address address(node& home) override {
     slot_ = home.add_slot(*this);
+    this->state.fetch_add(state_owner, std::memory_order_relaxed);  // beside the hold of the queue that gave it
     return {slot_, home.rank(), 0};
   }
   void pack(wire::writer& out) override { wire::encode(out, *arguments_); }
-  void left() noexcept override { arguments_.reset(); }
+  void left() noexcept override {
+    arguments_.reset();
+    this->drop_owner();
+  }
   void stays(node& home) noexcept override {
     home.remove_slot(slot_);
+    this->drop_owner();
     this->execute = &execute_claimed;
   }
 
@@ -119,8 +125,7 @@ class submitted final : public portable, public awaiting_reply, public result_ce
     return true;
   }
   void finish(sched::worker& w) noexcept override {
-    w.current = &this->self;
-    arguments_.reset();
+    w.current = &this->self;  // the arguments are the sender's to end, which may be at it: see left
     auto* parent = this->self.parent;
     sched::family* own = nullptr;
     bool last = false;

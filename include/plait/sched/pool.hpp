@@ -77,9 +77,13 @@ class pool {
   sched::parking_lot& parking() noexcept { return parking_; }
   /// Counts the tasks that no running task has started.
   sched::family& ground() noexcept { return ground_; }
-  sched::outside* outside() const noexcept { return outside_; }
-  /// Before the first work_here.
-  void set_outside(sched::outside* o) noexcept { outside_ = o; }
+  sched::outside* outside() const noexcept {
+    return outside_.load(std::memory_order_acquire);  // partner: set_outside
+  }
+  /// Once. The pool's threads are looking for work already, and see it from then on.
+  void set_outside(sched::outside* o) noexcept {
+    outside_.store(o, std::memory_order_release);  // publishes what it points to; partner: outside
+  }
   /// Whether more threads than processors compete, here or with other ranks: then searching gives way at once.
   void set_crowded(bool crowded) noexcept { crowded_.store(crowded, std::memory_order_relaxed); }  // a hint
   /// How long a worker looks around before it sleeps.
@@ -90,8 +94,9 @@ class pool {
   void post(sched::job* j) {
     auto* w = sched::worker::of_this_thread();
     if (w != nullptr && &w->home() == this) {
+      const bool starts_something = j->as == nullptr;  // once it is pushed a thief may run and end it
       sched::worker::push(w->own, j);
-      if (j->as == nullptr) {
+      if (starts_something) {
         parking_.notify();
       } else {
         parking_.notify_free();
@@ -218,7 +223,7 @@ class pool {
 
   /// What must get its turn also while a worker has work of its own.
   void serve(sched::worker& w) noexcept {
-    if (outside_ != nullptr) outside_->poll(w);
+    if (auto* o = outside()) o->poll(w);
     if (auto* j = w.take_first(injected_, w.own)) run(w, j);
     if (auto* j = w.next_bound()) run(w, j);
     if (auto* j = w.take_first(w.fifo, w.own)) run(w, j);
@@ -280,22 +285,23 @@ class pool {
   /// True if it has found a last resort and executed it: the search has ended.
   template <class Stop>
   bool rest(sched::worker& w, Stop& stop, clock::time_point deadline) noexcept {
+    auto* const beyond = outside();
     const bool listens =
-        outside_ != nullptr && outside_->may_listen(w) && !listening_.exchange(true, std::memory_order_seq_cst);
+        beyond != nullptr && beyond->may_listen(w) && !listening_.exchange(true, std::memory_order_seq_cst);
     std::uint64_t ticket = 0;
     if (listens) {
-      w.bed.rouse_argument = outside_;
+      w.bed.rouse_argument = beyond;
       w.bed.rouse = [](void* o) { static_cast<sched::outside*>(o)->wake(); };
-      ticket = outside_->prepare_listen();
+      ticket = beyond->prepare_listen();
     }
     sched::job* j = nullptr;
     parking_.lie_down(w.bed, w.role(), !listens);
-    if (!stop() && !anything_for(w) && !(listens && outside_->poll(w))) {
+    if (!stop() && !anything_for(w) && !(listens && beyond->poll(w))) {
       j = last_resort(w);
       if (j == nullptr) {
         w.counters.parked.add();
         if (listens) {
-          outside_->listen(ticket, deadline);
+          beyond->listen(ticket, deadline);
         } else {
           parking_.sleep(w.bed, deadline);
         }
@@ -346,7 +352,10 @@ class pool {
     return steal(w, sched::jobs::all);
   }
 
-  bool reach_out(sched::worker& w) noexcept { return outside_ != nullptr && (outside_->poll(w) || outside_->seek(w)); }
+  bool reach_out(sched::worker& w) noexcept {
+    auto* o = outside();
+    return o != nullptr && (o->poll(w) || o->seek(w));
+  }
 
   bool anything_for(sched::worker& w) noexcept {
     return w.has_bound() || w.own.offers() || !injected_.empty() || w.submitted.offers() || !w.placed.empty() ||
@@ -386,7 +395,7 @@ class pool {
   std::atomic<bool> closing_{false};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> listening_{false};
-  sched::outside* outside_ = nullptr;
+  std::atomic<sched::outside*> outside_{nullptr};
   sched::parking_lot parking_;
   sched::job_queue injected_;
   ground_family ground_;
