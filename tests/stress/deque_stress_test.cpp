@@ -20,11 +20,12 @@ struct counted : job {
 }  // namespace
 
 TEST_CASE("every job is taken exactly once while its owner pushes and pops and several threads steal") {
-  constexpr int n = 60000, thieves = 3, rounds = 4;
+  constexpr std::size_t n = 60000;
+  constexpr int thieves = 3, rounds = 4;
   for (int round = 0; round < rounds; ++round) {
     auto all = std::make_unique<counted[]>(n);
     deque d(2);  // grows while thieves read it
-    std::atomic<int> taken{0};
+    std::atomic<std::size_t> taken{0};
     std::atomic<bool> over{false};
     std::vector<std::thread> threads;
     for (int t = 0; t < thieves; ++t) {
@@ -41,7 +42,7 @@ TEST_CASE("every job is taken exactly once while its owner pushes and pops and s
       });
     }
     unsigned seed = 12345u + static_cast<unsigned>(round);
-    for (int next = 0; next < n;) {
+    for (std::size_t next = 0; next < n;) {
       seed = seed * 1664525u + 1013904223u;
       // Bursts of pushes and pops, often down to the last job, where owner and thieves compete for one.
       for (unsigned k = 0; k < (seed >> 20) % 7 && next < n; ++k, ++next) {
@@ -67,16 +68,16 @@ TEST_CASE("every job is taken exactly once while its owner pushes and pops and s
     over = true;
     for (auto& t : threads) t.join();
     bool once = true;
-    for (int i = 0; i < n; ++i) once = once && all[i].taken == 1;
+    for (std::size_t i = 0; i < n; ++i) once = once && all[i].taken == 1;
     CHECK(once);
     CHECK(d.size() == 0);
   }
 }
 
 TEST_CASE("owner and thieves that compete for a single job get it once") {
-  constexpr int n = 100000;
+  constexpr std::size_t n = 100000;
   deque d;
-  std::atomic<long> got{0};
+  std::atomic<std::size_t> got{0};
   std::atomic<bool> over{false};
   std::vector<counted> all(n);
   std::vector<std::thread> threads;

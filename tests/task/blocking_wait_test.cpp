@@ -33,7 +33,7 @@ long fib_plain(int n) {
 int down_plain(int depth) { return depth == 0 ? 0 : spawn(down_plain, depth - 1).get() + 1; }
 
 /// Goes down until a wait finds too little stack. What is queued then is detached, and ends at once.
-int down_until_error(int depth, std::atomic<bool>& over) {
+[[maybe_unused]] int down_until_error(int depth, std::atomic<bool>& over) {
   if (depth == 0 || over) return 0;
   auto f = spawn(down_until_error, depth - 1, std::ref(over));
   try {
@@ -76,6 +76,7 @@ TEST_CASE("get waits at a depth of a thousand tasks on one worker") {
   CHECK(p.spawn(down_plain, 1000).get() == 1000);
 }
 
+#if !PLAIT_TSAN  // it keeps a stack of calls of its own, which is shorter
 TEST_CASE("a wait that finds too little stack is an error that says to co_await, and all futures complete") {
   for (const int workers : {1, 2}) {
     pool p({.workers = workers});
@@ -89,6 +90,7 @@ TEST_CASE("a wait that finds too little stack is an error that says to co_await,
     CHECK(p.spawn(down_plain, 100).get() == 100);  // the pool is as good as before
   }
 }
+#endif
 
 TEST_CASE("coroutines that fork and then block do not bury what they wait for") {
   for (const int workers : {1, 2, 3, 5}) {

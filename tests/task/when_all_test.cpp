@@ -217,7 +217,7 @@ TEST_CASE("as_completed in a loop sees results and exceptions of many tasks") {
         if (c->future.exception()) {
           ++errors;
         } else if (c->future.get() != static_cast<int>(c->index)) {
-          co_return 0;
+          co_return std::size_t{0};
         }
       }
       co_return seen.size() + static_cast<std::size_t>(errors);
