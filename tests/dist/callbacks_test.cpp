@@ -280,4 +280,44 @@ TEST_CASE("a rank-local object whose factory throws is asked for again") {
   });
 }
 
+int plus_one(int n) { return n + 1; }
+
+RANKS_CASE("a callback may wait for another task, also where its worker was about to sleep") {
+  rt.run([]() -> plait::task<void> {
+    long sum = 0;
+    for (int i = 0; i < 300; ++i) {
+      auto a = plait::submit<plus_one>(plait::on_rank(plait::size() - 1), 1);
+      a.add_done_callback([&sum](const plait::future<int>& done) {
+        sum += plait::submit<plus_one>(plait::on_rank(plait::size() - 1), done.result()).get();
+      });
+      co_await a;
+    }
+    CHECK(sum == 900);
+  }());
+}
+
+plait::rank_local<int> small;
+int use_small() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  return *small;
+}
+int make_large() {
+  auto a = plait::submit<use_small>(plait::here);
+  auto b = plait::submit<use_small>(plait::here);
+  return 1 + a.get() + b.get();
+}
+plait::rank_local<int> large(make_large);
+
+extern plait::rank_local<int> needs_itself;
+int use_itself() { return *needs_itself; }
+plait::rank_local<int> needs_itself([] { return plait::submit<use_itself>(plait::here).get(); });
+
+RANKS_CASE("the factory of a rank_local may wait for tasks, which may use others") {
+  rt.run([]() -> plait::task<void> {
+    CHECK(*large == 1);
+    if (plait::num_workers() == 1) CHECK_THROWS_AS(static_cast<void>(*needs_itself), plait::error);
+    co_return;
+  }());
+}
+
 }  // namespace callbacks_cases

@@ -3,6 +3,10 @@
 
 #include <plait/plait.hpp>
 
+#include <thread>
+
+#include <chrono>
+
 #include <atomic>
 #include <list>
 #include <memory>
@@ -294,6 +298,30 @@ RANKS_CASE("map spreads its chunks over the ranks") {
     }>(first_numbers(16 * plait::size()), {.chunk = 2});
     CHECK(std::set<int>(ranks.begin(), ranks.end()).size() > 1);
   });
+}
+
+std::atomic<int> calls_running{0};
+int counted_call(int n) {
+  ++calls_running;
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  --calls_running;
+  return n;
+}
+void refuses(std::size_t, std::size_t) { throw std::runtime_error("from progress"); }
+
+RANKS_CASE("map ends all its tasks also where progress throws") {
+  rt.run([]() -> plait::task<void> {
+    const plait::map_options options{.window = 4, .progress = refuses};
+    const std::vector<int> inputs(40);
+    std::string text;
+    try {
+      co_await plait::map<counted_call>(inputs, options);
+    } catch (const std::runtime_error& e) {
+      text = e.what();
+    }
+    CHECK(text == "from progress");
+    CHECK(calls_running == 0);  // of this rank, or on the loopback of all
+  }());
 }
 
 }  // namespace map_cases

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -266,4 +267,81 @@ TEST_CASE("sync_wait uses the default pool, which is one for the whole process")
   CHECK(plait::sync_wait(helper::in_default()));
   pool p({.workers = 1});
   CHECK(p.run(helper::in_own(p)));  // on a worker sync_wait stays in its pool
+}
+
+TEST_CASE("the end of a pool waits for a run that another thread has begun, and refuses new ones") {
+  pool other({.workers = 1});
+  std::atomic<bool> began{false};
+  std::atomic<bool> ended{false};
+  auto p = std::make_unique<pool>(plait::pool_options{.workers = 1});
+  struct helper {
+    static task<int> work(pool& elsewhere, std::atomic<bool>& start, std::atomic<bool>& end) {
+      start = true;
+      auto f = elsewhere.spawn([] { std::this_thread::sleep_for(100ms); });
+      co_await f;
+      end = true;
+      co_return 3;
+    }
+  };
+  int result = 0;
+  std::thread runs([&, q = p.get()] { result = q->run(helper::work(other, began, ended)); });
+  plait_test::wait_until([&] { return began.load(); }, "the start of the run");
+  p.reset();
+  CHECK(ended);
+  runs.join();
+  CHECK(result == 3);
+}
+
+TEST_CASE("a worker that waits deep in its stack does not keep a wake-up from those that can steal") {
+  std::atomic<bool> end{false};
+  pool other({.workers = 1});
+  pool p({.workers = 3});
+  auto blocked = other.spawn([&] { plait_test::wait_until([&] { return end.load(); }, "the end of the case"); });
+  auto blocked_too = other.spawn([] {});
+  auto deep = p.spawn([&] {
+    volatile char* const large = static_cast<char*>(__builtin_alloca(5u << 20));
+    large[0] = 1;
+    blocked.wait();
+  });
+  std::this_thread::sleep_for(50ms);  // the order makes it likely that the deep one is asked first; any other must work
+  auto shallow = p.spawn([&] { blocked_too.wait(); });
+  std::this_thread::sleep_for(50ms);
+  auto asks = p.spawn([&] {
+    std::atomic<bool> started{false};
+    auto f = plait::spawn([&] { started = true; });
+    const bool helped = plait_test::wait_until([&] { return started.load(); }, "another worker to take the task");
+    f.get();
+    return helped;
+  });
+  CHECK(asks.get());
+  end = true;
+  deep.get();
+  shallow.get();
+}
+
+TEST_CASE("a task that gives way is not held up by a worker that waits for something else") {
+  struct helper {
+    static task<int> yields(int n) {
+      for (int i = 0; i < n; ++i) co_await plait::yield();
+      co_return n;
+    }
+  };
+  for (int round = 0; round < 5; ++round) {
+    pool p({.workers = 3});
+    std::atomic<bool> end{false};
+    std::atomic<bool> computing{false};
+    auto holds = p.spawn([&] {
+      auto computes = plait::spawn([&] {
+        computing = true;
+        plait_test::wait_until([&] { return end.load(); }, "the task that gives way");
+      });
+      plait_test::wait_until([&] { return computing.load(); }, "the computation to start");
+      computes.wait();
+    });
+    plait_test::wait_until([&] { return computing.load(); }, "the computation to start");
+    auto waits = p.spawn([] { return plait::spawn(helper::yields(50000)).get(); });  // by the last free worker
+    CHECK(waits.get() == 50000);
+    end = true;
+    holds.get();
+  }
 }

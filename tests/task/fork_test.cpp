@@ -383,3 +383,29 @@ TEST_CASE("a future of a fork may be taken off the pool by another thread") {
     f.get();
   }
 }
+
+TEST_CASE("a fork's future may leave the task that forked, and outlive it") {
+  struct helper {
+    static task<int> child(std::atomic<bool>& go) {
+      while (!go) co_await plait::yield();
+      co_return 7;
+    }
+    static task<future<int>> parent(std::atomic<bool>& go) {
+      char large[4000];  // its frame is not reused at once
+      large[0] = 1;
+      asm volatile("" ::"r"(large) : "memory");
+      auto f = co_await plait::fork(child(go));
+      co_return std::move(f);
+    }
+    static task<int> root() {
+      std::atomic<bool> go{false};
+      auto f = co_await plait::spawn(parent(go));
+      go = true;
+      co_return co_await f;
+    }
+  };
+  for (const int workers : {1, 2}) {
+    pool p({.workers = workers});
+    for (int i = 0; i < 200; ++i) CHECK(p.run(helper::root()) == 7);
+  }
+}

@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <coroutine>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -284,4 +286,93 @@ TEST_CASE("a task that forks for ever does not keep tasks from outside from runn
   for (int i = 0; i < 20; ++i) REQUIRE(p.spawn(twice, i).get() == 2 * i);
   p.spawn([&] { stop = true; }).get();
   busy.get();
+}
+
+TEST_CASE("what destructors start at the end of a detached task counts as started by it") {
+  static std::atomic<int> ended{0};
+  struct starts_at_its_end {
+    static task<void> cleanup() {
+      for (int i = 0; i < 100; ++i) co_await plait::yield();
+      ++ended;
+    }
+    ~starts_at_its_end() { static_cast<void>(spawn(cleanup())); }
+  };
+  struct helper {
+    static task<void> work(std::shared_ptr<starts_at_its_end>) { co_return; }
+    static task<void> root() {
+      static_cast<void>(spawn(work(std::make_shared<starts_at_its_end>())));
+      co_return;
+    }
+  };
+  pool p({.workers = 1});
+  for (int i = 1; i <= 3; ++i) {
+    p.run(helper::root());
+    CHECK(ended == i);
+  }
+}
+
+TEST_CASE("two coroutines that a task resumes by hand, deep in its stack, both go on") {
+  struct event {
+    std::coroutine_handle<> waiting;
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> h) noexcept { waiting = h; }
+    void await_resume() const noexcept {}
+  };
+  struct helper {
+    static task<void> nothing() { co_return; }
+    static task<void> waits(event& e, int& ended) {
+      co_await e;
+      co_await nothing();
+      ++ended;
+    }
+    [[gnu::noinline]] static void resume_both(event* events) {
+      volatile char deep[200000];
+      deep[0] = 1;
+      deep[199999] = 1;
+      events[0].waiting.resume();
+      events[1].waiting.resume();
+      deep[5] = deep[0];
+    }
+    static task<int> root() {
+      event events[2];
+      int ended = 0;
+      auto a = spawn(waits(events[0], ended));
+      auto b = spawn(waits(events[1], ended));
+      while (!events[0].waiting || !events[1].waiting) co_await plait::yield();
+      resume_both(events);
+      co_await a;
+      co_await b;
+      co_return ended;
+    }
+  };
+  pool p({.workers = 1});
+  CHECK(p.run(helper::root()) == 2);
+}
+
+TEST_CASE("values that need an alignment of 32 lie right in frames and results") {
+  struct alignas(32) vector {
+    double x[4];
+  };
+  struct helper {
+    static bool is_aligned(const vector& v) { return reinterpret_cast<std::uintptr_t>(&v) % 32 == 0; }
+    static task<vector> make(int i, bool& aligned) {
+      vector v{{static_cast<double>(i), 1, 2, 3}};
+      aligned = aligned && is_aligned(v);
+      co_await plait::yield();
+      aligned = aligned && is_aligned(v);
+      co_return v;
+    }
+    static task<bool> root() {
+      bool aligned = true;
+      for (int i = 0; i < 300; ++i) {
+        const vector a = co_await make(i, aligned);
+        auto f = spawn(make(i, aligned));
+        const vector b = co_await f;
+        aligned = aligned && is_aligned(a) && is_aligned(b) && a.x[0] == i && b.x[3] == 3;
+      }
+      co_return aligned;
+    }
+  };
+  pool p({.workers = 1});
+  CHECK(p.run(helper::root()));
 }

@@ -23,6 +23,12 @@ struct free_frame {
   free_frame* next;
 };
 
+// Compilers take frames to be aligned for whatever lies in them, a vector of four doubles too.
+inline void* allocate_aligned(std::size_t size) { return ::operator new (size, std::align_val_t{frame_grain}); }
+inline void release_aligned(void* memory, std::size_t size) noexcept {
+  ::operator delete (memory, size, std::align_val_t{frame_grain});
+}
+
 struct frame_list {
   free_frame* head = nullptr;
   std::uint32_t count = 0;
@@ -74,7 +80,7 @@ class frame_depot {
 
   frame_list carve(std::size_t size_class) {
     const std::size_t size = size_class * frame_grain;
-    auto* memory = static_cast<std::byte*>(::operator new(frame_grain + size * frame_batch));
+    auto* memory = static_cast<std::byte*>(allocate_aligned(frame_grain + size * frame_batch));
     slabs_ = ::new (memory) slab{slabs_};  // keeps it reachable for leak checkers
     slabs_bytes_ += frame_grain + size * frame_batch;
     free_frame* list = nullptr;
@@ -149,14 +155,14 @@ PLAIT_NOINLINE inline frame_cache& frame_cache::of_this_thread() {
   return lists.cache;
 }
 
-/// Memory for an object of `size` bytes, aligned as by plain operator new. Throws std::bad_alloc.
+/// Memory for an object of `size` bytes, aligned to 32. Throws std::bad_alloc.
 PLAIT_ALWAYS_INLINE void* allocate_frame(std::size_t size) {
 #if PLAIT_ASAN
-  return ::operator new(size);
+  return allocate_aligned(size);
 #else
   const std::size_t size_class = (size + frame_grain - 1) / frame_grain;
   if (size_class >= frame_classes) [[unlikely]]
-    return ::operator new(size);
+    return allocate_aligned(size);
   auto* cache = static_cast<frame_cache*>(thread_frames());
   if (cache == nullptr) [[unlikely]]
     cache = &frame_cache::of_this_thread();
@@ -167,11 +173,11 @@ PLAIT_ALWAYS_INLINE void* allocate_frame(std::size_t size) {
 /// Gives back what allocate_frame(size) returned, in any thread.
 PLAIT_ALWAYS_INLINE void release_frame(void* frame, std::size_t size) noexcept {
 #if PLAIT_ASAN
-  ::operator delete(frame, size);
+  release_aligned(frame, size);
 #else
   const std::size_t size_class = (size + frame_grain - 1) / frame_grain;
   if (size_class >= frame_classes) [[unlikely]]
-    return ::operator delete(frame, size);
+    return release_aligned(frame, size);
   auto* cache = static_cast<frame_cache*>(thread_frames());
   if (cache == nullptr) [[unlikely]]
     cache = &frame_cache::of_this_thread();

@@ -54,6 +54,8 @@ template <class C, class R, class... P>
 struct signature_of<R (C::*)(P...) const noexcept> : signature<R(P...)> {};
 template <class C, class R, class... P>
 struct signature_of<R (C::*)(P...)> : signature<R(P...)> {};
+template <class C, class R, class... P>
+struct signature_of<R (C::*)(P...) noexcept> : signature<R(P...)> {};
 
 /// A callable that every rank can make from its type alone: `tag` names it in the registry.
 template <auto F>

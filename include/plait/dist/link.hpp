@@ -37,6 +37,10 @@ class link {
 
   net::transport& transport() noexcept { return transport_; }
   transport_hold& hold() noexcept { return hold_; }
+  /// Ends the caller's hold of the transport.
+  void release() noexcept {
+    if (hold_.release()) call_();
+  }
   bool in_run() const noexcept { return in_run_.load(std::memory_order_acquire); }  // partner: enter, leave
 
   /// Before a run, while nobody else uses the link.
@@ -50,19 +54,19 @@ class link {
   void enter(handler handle) {
     hold_.acquire();
     in_run_.store(true, std::memory_order_release);  // partner: in_run
+    const release_at_end end{*this};
     for (auto& m : std::exchange(early_, {})) receive(m.source, m.kind, m.epoch, m.payload, handle);
-    hold_.release();
   }
 
   /// The run has ended on all ranks: completes what is on its way out.
   void leave(handler handle) {
     hold_.acquire();
+    const release_at_end end{*this};
     while (sent_.flush(transport_) != 0 || transport_.sends_pending()) {
       poll(handle);
       std::this_thread::yield();
     }
     in_run_.store(false, std::memory_order_release);  // partner: in_run
-    hold_.release();
   }
 
   /// Sends a message whose payload `fill(writer&)` writes; nothing is sent if it throws.
@@ -71,8 +75,10 @@ class link {
     if (transport_.size() == 1) return send_to_self(kind, std::forward<Fill>(fill));
     if (sent_.add(dest, kind, epoch_, std::forward<Fill>(fill))) {
       pump();
-    } else {
+    } else if (may_pump_()) {
       later_();
+    } else {
+      call_();
     }
   }
   /// The same by the holder of the transport, who flushes at the end.
@@ -109,6 +115,10 @@ class link {
   std::uint64_t control_received() const noexcept { return control_received_; }
 
  private:
+  struct release_at_end {
+    link& l;
+    ~release_at_end() { l.release(); }
+  };
   struct kept_message {
     int source;
     message kind;
@@ -131,13 +141,15 @@ class link {
   /// already.
   void pump() noexcept {
     if (!may_pump_()) return call_();
-    while (sent_.waiting() && hold_.try_acquire()) {
-      const bool in_run = in_run_.load(std::memory_order_relaxed);  // written by holders
-      if (in_run) sent_.flush(transport_);
-      hold_.release();
-      if (!in_run) return;
+    if (!hold_.try_acquire_or_leave_word())
+      return later_();  // its flush may be long away, if it is in a native section
+    try {
+      if (in_run_.load(std::memory_order_relaxed)) sent_.flush(transport_);  // written by holders
+    } catch (...) {
+      release();
+      return later_();  // the poll that follows meets the fault, and reports it
     }
-    if (sent_.waiting()) later_();
+    release();
   }
 
   /// A single rank needs no transport for what it writes to itself (spmd and its results).

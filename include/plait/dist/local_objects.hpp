@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <plait/base/config.hpp>
+#include <plait/base/errors.hpp>
 
 #include <functional>
 #include <memory>
@@ -17,17 +17,42 @@ namespace dist {
 class local_objects {
  public:
   /// The object for `key`, made by `make()` on first use; what that throws passes through, and the next use tries
-  /// again.
+  /// again. Throws plait::error if make(), or a task that it waits for in this thread, asks for the same object.
   void* get(const std::shared_ptr<const void>& key, const std::function<std::shared_ptr<void>()>& make) {
-    const std::lock_guard lock(mutex_);
-    auto& object = objects_[key];
-    if (!object) object = make();
-    return object.get();
+    auto& mine = object_of(key);
+    const std::lock_guard lock(mine.mutex);
+    if (!mine.value) {
+      if (mine.being_made) {
+        throw error(
+            "plait: the factory of a rank_local asks for the object that it makes, or waits for a task that does");
+      }
+      const making scope(mine.being_made);
+      mine.value = make();
+    }
+    return mine.value.get();
   }
 
  private:
-  std::recursive_mutex mutex_;
-  std::unordered_map<std::shared_ptr<const void>, std::shared_ptr<void>> objects_;
+  struct object {
+    std::recursive_mutex mutex;
+    std::shared_ptr<void> value;
+    bool being_made = false;
+  };
+  struct making {
+    explicit making(bool& f) noexcept : flag(f) { flag = true; }
+    ~making() { flag = false; }
+    making(const making&) = delete;
+    making& operator=(const making&) = delete;
+    bool& flag;
+  };
+
+  object& object_of(const std::shared_ptr<const void>& key) {
+    const std::lock_guard lock(mutex_);
+    return objects_[key];  // its address stays
+  }
+
+  std::mutex mutex_;
+  std::unordered_map<std::shared_ptr<const void>, object> objects_;
 };
 
 }  // namespace dist

@@ -139,12 +139,25 @@ task<std::vector<map_value<F>>> map_ranges(map_options options, R... ranges) {
   results.reserve(total);
   std::size_t done = 0;
   std::exception_ptr first;
-  while (!under_way.empty() || !inputs.empty()) {
+  std::exception_ptr stopped;  // what a range, submit or progress threw: nothing more is started
+  const auto start_some = [&] {
     while (!inputs.empty() && (options.window == 0 || under_way.size() < options.window)) {
       auto next = inputs.take(options.chunk);
       const auto count = next.size();
       under_way.push_back({count, submit<&map_chunk<F>>(std::move(next))});
     }
+  };
+  const auto unless_stopped = [&stopped](auto&& f) {
+    if (stopped) return;
+    try {
+      f();
+    } catch (...) {
+      stopped = std::current_exception();
+    }
+  };
+  while (!under_way.empty() || (!stopped && !inputs.empty())) {
+    unless_stopped(start_some);
+    if (under_way.empty()) break;
     auto next = std::move(under_way.front());
     under_way.pop_front();
     try {
@@ -154,9 +167,10 @@ task<std::vector<map_value<F>>> map_ranges(map_options options, R... ranges) {
       if (!first) first = std::current_exception();
     }
     done += next.inputs;
-    if (options.progress != nullptr) options.progress(done, std::max(total, done));
+    if (options.progress != nullptr) unless_stopped([&] { options.progress(done, std::max(total, done)); });
   }
   if (first) std::rethrow_exception(first);
+  if (stopped) std::rethrow_exception(stopped);
   co_return results;
 }
 
@@ -164,7 +178,8 @@ task<std::vector<map_value<F>>> map_ranges(map_options options, R... ranges) {
 
 /// `co_await map<f>(range, options)` calls f with each element of a range, `options.chunk` of them a task, on all
 /// ranks, and gives the vector of results in input order (std::monostate for void). It owns an rvalue range and copies
-/// an lvalue one. All tasks end before it resumes; then the first exception in input order is rethrown.
+/// an lvalue one. All tasks end before it resumes; then the first exception in input order is rethrown, or what a
+/// range, serialising an input, or `progress` threw, after which no more are started.
 template <auto F, std::ranges::input_range R>
   requires(!std::is_same_v<std::remove_cvref_t<R>, map_options>)
 task<std::vector<dist::map_value<F>>> map(R&& range, map_options options = {}) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <plait/dist/link.hpp>
-#include <plait/net/thread_level.hpp>
 
 namespace plait {
 inline namespace PLAIT_DIST {
@@ -12,30 +11,23 @@ namespace dist {
 /// transport.
 class native_section {
  public:
-  native_section(link& l, thread_level level) : link_(level == thread_level::multiple ? nullptr : &l) {
-    if (link_ == nullptr) return;
-    link_->hold().acquire();
-    if (link_->transport().size() > 1) link_->flush();  // what others need is on its way before the section
-    open() = link_;
+  static void open(link& l) noexcept {
+    l.hold().acquire();
+    current() = &l;
   }
-  ~native_section() {
-    if (link_ == nullptr) return;
-    open() = nullptr;
-    link_->hold().release();
+  /// By the thread that has opened it.
+  static void close(link& l) noexcept {
+    current() = nullptr;
+    l.release();
   }
-  native_section(const native_section&) = delete;
-  native_section& operator=(const native_section&) = delete;
-
   /// Whether the calling thread is in a section of this link, and so holds its transport.
-  static PLAIT_NOINLINE bool inside(const link& l) noexcept { return open() == &l; }
+  static PLAIT_NOINLINE bool inside(const link& l) noexcept { return current() == &l; }
 
  private:
-  static PLAIT_NOINLINE link*& open() noexcept {
-    static thread_local link* current = nullptr;
-    return current;
+  static PLAIT_NOINLINE link*& current() noexcept {
+    static thread_local link* link_of_section = nullptr;
+    return link_of_section;
   }
-
-  link* link_;
 };
 
 }  // namespace dist

@@ -4,6 +4,7 @@
 #include <plait/base/clock.hpp>
 #include <plait/dist/agreement.hpp>
 #include <plait/dist/balancer.hpp>
+#include <plait/dist/dispatch.hpp>
 #include <plait/dist/link.hpp>
 #include <plait/dist/local_objects.hpp>
 #include <plait/dist/native_section.hpp>
@@ -12,6 +13,7 @@
 #include <plait/dist/pollables.hpp>
 #include <plait/dist/portable.hpp>
 #include <plait/dist/progress_thread.hpp>
+#include <plait/dist/replies.hpp>
 #include <plait/dist/run_end.hpp>
 #include <plait/dist/slots.hpp>
 #include <plait/dist/spmd_queue.hpp>
@@ -24,6 +26,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -44,19 +47,23 @@ namespace dist {
 /// get it between two jobs; if none does for a while, the progress thread does.
 class node final : public sched::outside {
  public:
-  /// Collective over the transport's ranks. o: resolved. refusal: why this rank can't start, or null; then all throw.
-  node(net::transport& transport, const options& o, thread_level level, const std::exception_ptr& refusal)
+  /// o: resolved. ids, numbers: what the ranks have agreed on. abort: ends the job.
+  node(net::transport& transport, const options& o, thread_level level, wire::registry_ids ids, worker_numbers numbers,
+       void (*abort)())
       : level_(level),
         link_(
             transport, [this] { return may_poll(sched::worker::of_this_thread()); }, [this] { call_poller(); },
             [this] { progress_.poll_later(); }),
+        replies_(link_),
         end_(link_),
-        ids_(agree_on_callables(transport)),
-        numbers_(transport, o.workers, refusal),
+        abort_(abort),
+        ids_(std::move(ids)),
+        numbers_(std::move(numbers)),
         tasks_(pool_),
+        dispatch_(*this, pool_, link_, ids_, tasks_),
         balancer_(link_, tasks_, pool_, o.stealing != 0,
-                  [this](portable* task, int rank) { ship(task, rank, place::anywhere, -1); }),
-        progress_(to_nanoseconds(std::max(o.server_yieldtime, 0.00005)), [this] { poll_as(nullptr); }),
+                  [this](portable* task, int rank) { dispatch_.ship(task, rank, place::anywhere, -1); }),
+        progress_(to_nanoseconds(std::max(o.server_yieldtime, 0.00005)), [this] { poll_as(nullptr, true); }),
         pool_(pool::caller_works, {.workers = o.workers}) {
     pool_.set_outside(this);
     pool_.set_crowded(transport.crowded() || static_cast<unsigned>(o.workers) > base::usable_processors());
@@ -99,41 +106,23 @@ class node final : public sched::outside {
     }
     const auto [target, local] = find_place(numbers_, {kind, index}, rank());
     if (target != rank()) {
-      if (task->claim_to_leave()) ship(task, target, kind, local);
+      if (task->claim_to_leave()) dispatch_.ship(task, target, kind, local);
     } else {
-      queue_here(task, kind, local, &w);
+      dispatch_.queue(task, kind, local, &w);
       if (balancer_.someone_waits() && kind != place::here && kind != place::on_rank) feed_from(w);
     }
   }
 
-  /// Sends the result of a task to where it was submitted. `fill(writer&)` writes it; what that throws is sent instead.
-  template <class Fill>
-  void reply(const return_address& to, const wire::registry_entry& task, Fill&& fill) noexcept {
-    const result_head head{to, 0, {}};
-    try {
-      link_.send(to.rank, message::result, [&](wire::writer& out) {
-        out.write(&head, sizeof head);
-        fill(out);
-      });
-    } catch (...) {
-      reply_failure(to, std::current_exception(), task);
-    }
-  }
-  void reply_failure(const return_address& to, const std::exception_ptr& e, const wire::registry_entry& task) noexcept {
-    const result_head head{to, 1, {}};
-    link_.send(to.rank, message::result, [&](wire::writer& out) {
-      out.write(&head, sizeof head);
-      wire::encode_exception(out, e, rank(), transport().host_name(), task.name());
-    });
-  }
+  /// What sends results of tasks to where they were submitted.
+  replies& answers() noexcept { return replies_; }
 
   /// Tests `p` with each poll until it is done.
   void add_pollable(pollable& p) {
     const bool held = native_section::inside(link_);
     if (!held) link_.hold().acquire();
     pollables_.add(p);
-    if (!held) link_.hold().release();
-    call_poller();
+    if (!held) link_.release();
+    call_poller();  // also who listens already, because nobody announces the end of a request
   }
 
   std::uint64_t add_slot(awaiting_reply& who) { return slots_.add(who); }
@@ -148,8 +137,8 @@ class node final : public sched::outside {
   }
 
   /// Asks rank 0 to let every rank run a body once. `fill(writer&)` writes its arguments.
-  template <class Fill>
-  void request_spmd(const return_address& to, const wire::registry_entry& callable, Fill&& fill) {
+  void request_spmd(const return_address& to, const wire::registry_entry& callable,
+                    function_ref<void(wire::writer&)> fill) {
     const spmd_head head{to, 0, ids_.id_of(callable), 0};
     link_.send(0, message::spmd_request, [&](wire::writer& out) {
       out.write(&head, sizeof head);
@@ -195,23 +184,24 @@ class node final : public sched::outside {
     }
     link_.hold().acquire();
     end_.note_failure(rank(), std::move(bytes));
-    link_.hold().release();
+    link_.release();
   }
   /// After a run: the exception of the lowest rank whose root threw.
   const termination::failure& lowest_failure() const noexcept { return end_.lowest_failure(); }
 
   // ---- sched::outside ----
 
-  bool poll(sched::worker& w) noexcept override { return may_poll(&w) && poll_as(&w); }
+  bool poll(sched::worker& w) noexcept override { return may_poll(&w) && poll_as(&w, false); }
+  bool poll_last(sched::worker& w) noexcept override { return may_poll(&w) && poll_as(&w, true); }
 
   bool seek(sched::worker& w) noexcept override {
     if (!may_poll(&w)) return call_poller(), false;  // this worker's last task may have been the run's
     if (size() == 1 || !link_.hold().try_acquire()) return false;
     if (link_.in_run() && !end_.closing()) {
       balancer_.ask(w);
-      link_.flush();
+      flush_or_fail();
     }
-    link_.hold().release();
+    link_.release();
     return false;
   }
 
@@ -227,6 +217,14 @@ class node final : public sched::outside {
   }
   void wake() noexcept override { transport().wake(); }
 
+  // Below MPI_THREAD_MULTIPLE an spmd body runs on worker 0 alone, and keeps plait off MPI while it does.
+  void enter_bound() noexcept override {
+    native_section::open(link_);
+    if (size() > 1) flush_or_fail();  // what others need is on its way before the body goes on
+  }
+  void leave_bound() noexcept override { native_section::close(link_); }
+  bool in_bound() const noexcept override { return native_section::inside(link_); }
+
  private:
   static constexpr std::chrono::nanoseconds poll_nap{50000};
 
@@ -240,7 +238,7 @@ class node final : public sched::outside {
   void warn_of_stall() noexcept {
     link_.hold().acquire();
     const bool has_tasks = link_.in_run() && !family_->idle();
-    link_.hold().release();
+    link_.release();
     if (has_tasks) print_stall(rank());
   }
 
@@ -251,7 +249,8 @@ class node final : public sched::outside {
 
   /// Gets the attention of a thread that may poll.
   void call_poller() noexcept {
-    if (size() == 1 && any_thread_polls()) return pool_.parking().notify();
+    if (any_thread_polls())
+      return transport().wake();  // who listens; if nobody does, whoever goes to sleep polls first
     pool_.parking().wake(pool_.at(0).bed);
   }
 
@@ -263,53 +262,82 @@ class node final : public sched::outside {
   };
   link::handler handler() noexcept { return handler_; }
 
-  /// w: the polling worker, or null for the progress thread.
-  bool poll_as(sched::worker* w) noexcept {
-    if (!link_.hold().try_acquire()) return false;
+  /// w: the polling worker, or null for the progress thread. must: if another thread is at it, it looks again.
+  bool poll_as(sched::worker* w, bool must) noexcept {
+    if (!(must ? link_.hold().try_acquire_or_leave_word() : link_.hold().try_acquire())) return false;
     bool something = false;
     std::vector<awaiting_reply*> done;
     std::vector<pollable*> ready;
-    if (link_.in_run()) {
-      progress_.polled();
-      poller_ = w;
-      try {
-        if (!link_.quiet()) something = link_.poll(handler());
-        if (balancer_.someone_waits()) balancer_.feed(w == nullptr ? 0 : 1);
-        pollables_.test(ready);
-        if (family_->idle()) look_for_end();
-        link_.flush();
-      } catch (...) {
-        fail(std::current_exception());
-      }
-      poller_ = nullptr;
-      if (!completed_.empty()) done.swap(completed_);
-    }
-    link_.hold().release();
+    do {
+      something = poll_once(w, done, ready) || something;
+    } while (link_.hold().release() && link_.hold().try_acquire());
     start_next_spmd();
     for (auto* p : ready) p->resume();
-    for (auto* who : done) {
-      if (w != nullptr) {
-        who->finish(*w);
-        w->current = nullptr;
-      } else {
-        pool_.post(&who->deliver);
-      }
-    }
+    deliver(done, w);
     return something || !ready.empty();
+  }
+
+  /// By the holder.
+  bool poll_once(sched::worker* w, std::vector<awaiting_reply*>& done, std::vector<pollable*>& ready) noexcept {
+    if (!link_.in_run()) return false;
+    bool something = false;
+    progress_.polled();
+    poller_ = w;
+    try {
+      if (!link_.quiet()) something = link_.poll(handler());
+      if (balancer_.someone_waits()) balancer_.feed(w == nullptr ? 0 : 1);
+      pollables_.test(ready);
+      if (family_->idle()) look_for_end();
+      link_.flush();
+    } catch (...) {
+      fail(std::current_exception());
+    }
+    poller_ = nullptr;
+    if (done.empty()) {
+      done.swap(completed_);
+    } else {
+      done.insert(done.end(), completed_.begin(), completed_.end());
+      completed_.clear();
+    }
+    return something;
+  }
+
+  /// What has its result becomes a job, since callbacks are user code.
+  void deliver(const std::vector<awaiting_reply*>& done, sched::worker* w) noexcept {
+    if (done.empty()) return;
+    if (w == nullptr) {
+      for (auto* who : done) pool_.post(&who->deliver);
+      return;
+    }
+    for (std::size_t i = 0; i + 1 < done.size(); ++i) done[i]->deliver.next_job = &done[i + 1]->deliver;
+    w->add_bound(&done.front()->deliver, &done.back()->deliver);
   }
 
   /// A worker has queued a task that others wait for.
   void feed_from(sched::worker& w) {
     if (!may_poll(&w) || !link_.hold().try_acquire()) return;
     balancer_.feed(1);
-    link_.flush();
-    link_.hold().release();
+    flush_or_fail();
+    link_.release();
   }
 
-  /// The transport or a message is broken: the run can't go on here.
+  /// The transport, a message, or the memory for one has failed: the run can't go on here, and the others would wait.
   void fail(std::exception_ptr e) noexcept {
+    if (abort_ != nullptr && size() > 1) {
+      std::fprintf(stderr, "plait: rank %d can't go on, so the job is aborted: %s\n", rank(),
+                   plait::detail::describe(e).c_str());
+      abort_();
+    }
     if (!failure_) failure_ = std::move(e);
     leave_now();
+  }
+
+  void flush_or_fail() noexcept {
+    try {
+      link_.flush();
+    } catch (...) {
+      fail(std::current_exception());
+    }
   }
 
   // ---- start and end ----
@@ -377,7 +405,7 @@ class node final : public sched::outside {
     const auto head = take_head<task_head>(payload);
     auto* task = import(head.callable, head.to, payload, head.in_spmd != 0 ? spmd_context_ : context_);
     balancer_.on_task(source);
-    queue_here(task, static_cast<dist::place>(head.place), head.local_worker, poller_);
+    dispatch_.queue(task, static_cast<dist::place>(head.place), head.local_worker, poller_);
   }
 
   void on_result(std::span<const std::byte> payload) {
@@ -422,50 +450,11 @@ class node final : public sched::outside {
     }
   }
 
-  // ---- tasks ----
-
-  /// w: the calling worker, or null.
-  void queue_here(portable* task, dist::place kind, int local_worker, sched::worker* w) {
-    using dist::place;
-    if (kind == place::here || kind == place::on_rank) return pool_.post(task);
-    if (kind == place::on_worker) return pool_.post_to(static_cast<unsigned>(local_worker), task);
-    if (kind == place::prefer_worker && (w == nullptr || w->index() != static_cast<unsigned>(local_worker))) {
-      auto& target = pool_.at(static_cast<unsigned>(local_worker));
-      target.placed.push(task);
-      pool_.parking().wake(target.bed);
-    } else if (w != nullptr) {
-      w->submitted.push(task);
-    } else {
-      tasks_.arrive(task);
-    }
-    pool_.parking().notify();
-  }
-
-  /// Packs a claimed task and sends it away. Throws what packing throws; the task then stays.
-  void ship(portable* task, int target, dist::place kind, int local_worker) {
-    task_head head{task->address(*this),
-                   0,
-                   local_worker,
-                   static_cast<std::uint8_t>(kind),
-                   static_cast<const run_context*>(task->self.context)->in_spmd,
-                   {}};
-    try {
-      head.callable = ids_.id_of(*task->callable);
-      link_.send(target, message::task, [&](wire::writer& out) {
-        out.write(&head, sizeof head);
-        task->pack(out);
-      });
-    } catch (...) {
-      task->stays(*this);
-      throw;
-    }
-    task->left();
-  }
-
   runtime* owner_ = nullptr;
   const thread_level level_;
   mutable link link_;
   slot_table slots_;
+  replies replies_;
   spmd_queue spmd_;
   std::function<void()> prepare_spmd_;
   local_objects objects_;
@@ -486,9 +475,11 @@ class node final : public sched::outside {
   std::atomic<bool> left_{false};
   std::atomic<unsigned> cyclic_{0};
 
+  void (*const abort_)();
   wire::registry_ids ids_;
   worker_numbers numbers_;
   stealable tasks_;
+  dispatch dispatch_;
   balancer balancer_;
   progress_thread progress_;
   plait::pool pool_;  ///< ends before all of the above, which its threads use

@@ -69,6 +69,10 @@ inline options resolve(options o) {
   constexpr double year = 3.2e7;
   const auto seconds = [](double& member, const char* name, double otherwise) {
     if (member < 0) member = number_from_environment(name, 0, year, otherwise, "a number of seconds, at least 0");
+    if (!(member >= 0 && member <= year)) {
+      throw error("plait: the option that " + std::string(name) + " stands for is " + std::to_string(member) +
+                  "; it must be a number of seconds, at least 0 and at most a year");
+    }
   };
   if (o.workers == 0) o.workers = count_from_environment("PLAIT_WORKERS", 1024, 0);
   if (o.workers < 0 || o.workers > 1024) {
@@ -80,7 +84,8 @@ inline options resolve(options o) {
   seconds(o.server_yieldtime, "PLAIT_SERVER_YIELDTIME", 0.001);
   seconds(o.worker_yieldtime, "PLAIT_WORKER_YIELDTIME", 0);
   seconds(o.stall_warn, "PLAIT_STALL_WARN", 30);
-  if (o.abort_after < 0) o.abort_after = 2;
+  if (!(o.abort_after >= 0)) o.abort_after = 2;
+  if (o.abort_after > year) o.abort_after = year;
   return o;
 }
 

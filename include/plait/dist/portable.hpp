@@ -118,11 +118,9 @@ driver<Job> drive(Job& job) {
   }
 }
 
-/// Executes a job's callable, a function or a coroutine function, on a worker.
+/// Executes a job's callable, a function or a coroutine function, on a worker; its unit has begun.
 template <class Job>
-void run_here(Job& job, sched::worker& w) noexcept {
-  w.counters.executed.add();
-  w.begin(job.self);
+void run_begun(Job& job, sched::worker& w) noexcept {
   if constexpr (Job::is_coroutine) {
     std::coroutine_handle<> frame;
     try {
@@ -145,6 +143,14 @@ void run_here(Job& job, sched::worker& w) noexcept {
     }
     w.resume(job.conclude(&w));
   }
+}
+
+/// The same from the beginning.
+template <class Job>
+void run_here(Job& job, sched::worker& w) noexcept {
+  w.counters.executed.add();
+  w.begin(job.self);
+  run_begun(job, w);
 }
 
 }  // namespace dist

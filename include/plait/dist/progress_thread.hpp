@@ -26,7 +26,7 @@ inline void print_stall(int rank) noexcept {
 
 /// A thread that looks after messages when all workers are busy in long functions: if nobody has polled for `nap`, it
 /// does. While a worker sleeps where it hears messages, and between runs, it sleeps until it is called, or there is
-/// something to send.
+/// something to send. `poll` leaves word where another thread is at it (transport_hold.hpp).
 class progress_thread {
  public:
   /// poll: what it does; called at most once every `nap`.
@@ -89,13 +89,15 @@ class progress_thread {
     while (!stopping_.load(std::memory_order_seq_cst)) {
       const auto seen = polls_.load(std::memory_order_relaxed);  // a hint
       std::this_thread::sleep_for(nap_);
-      if (!wanted_.exchange(false, std::memory_order_seq_cst) && idle()) {
+      const bool wanted = wanted_.exchange(false, std::memory_order_seq_cst);
+      if (!wanted && idle()) {
         // Waking it costs a worker a system call, so it sleeps deeply only after a while of calm.
         if (++calm > 20) sleep();
         continue;
       }
       calm = 0;
-      if (polls_.load(std::memory_order_relaxed) == seen) poll_();  // a hint
+      // A poll since `seen` may have come before what is wanted now.
+      if (wanted || polls_.load(std::memory_order_relaxed) == seen) poll_();  // a hint
     }
   }
 

@@ -213,8 +213,17 @@ class runtime {
     }
     exceptions_before_ = std::uncaught_exceptions();
     abort_after_ = resolved.abort_after;
-    print_statistics_ = resolved.stats != 0;
-    node_ = std::make_unique<dist::node>(connection_->transport(), resolved, level, refusal);
+    auto& transport = connection_->transport();
+    auto ids = dist::agree_on_callables(transport);
+    dist::worker_numbers numbers(transport, resolved.workers, refusal);
+    try {
+      node_ = std::make_unique<dist::node>(transport, resolved, level, std::move(ids), std::move(numbers),
+                                           connection_->has_mpi() ? &abort_job : nullptr);
+    } catch (...) {
+      refusal = std::current_exception();
+    }
+    // All ranks stand, or none; and what is collective at the end of a run is for rank 0 to say.
+    print_statistics_ = dist::gather_unless_refused(transport, resolved.stats, refusal).front() != 0;
     node_->set_owner(this);
 #if PLAIT_WITH_MPI
     node_->set_spmd_preparation([this] { connection_->prepare_native(); });
@@ -306,12 +315,14 @@ class runtime {
     node_.reset();
     auto& transport = connection_->transport();
     if (transport.size() == 1) return;
-    if (std::uncaught_exceptions() <= exceptions_before_ || from_run_) {
+    if (std::uncaught_exceptions() <= exceptions_before_) {
       transport.barrier();
       return;
     }
-    const auto limit =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(abort_after_));
+    // After a run that threw everywhere all ranks unwind, but not at the same moment; and this may be another
+    // exception.
+    const double seconds = from_run_ ? std::max(abort_after_, 60.0) : abort_after_;
+    const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
     if (transport.try_barrier(limit)) return;
     std::fprintf(
         stderr,

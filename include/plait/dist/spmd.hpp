@@ -29,24 +29,27 @@ class spmd_body final : public imported<Callable> {
   }
 
   std::coroutine_handle<> conclude(sched::worker* w) noexcept override {
-    auto& home = this->home_;
-    const auto next = imported<Callable>::conclude(w);
-    home.spmd_ended();
-    return next;
+    this->home_.spmd_ended();  // while this one still counts: the run, and the next one's bodies, come after
+    return imported<Callable>::conclude(w);
   }
   bool claim_to_leave() noexcept override { return false; }
 
  private:
   void run(sched::worker& w) noexcept override {
-    const native_section section(this->home_.link_of_rank(), this->home_.level());
+    auto& home = this->home_;  // this ends with the body
+    const bool bound = home.level() != thread_level::multiple;
+    if (bound) home.enter_bound();
+    w.counters.executed.add();
+    w.begin(this->self);
+    if (bound) w.bind(this->self);
     try {
-      this->home_.before_spmd_body();
+      home.before_spmd_body();
+      run_begun(static_cast<imported<Callable>&>(*this), w);
     } catch (...) {
       this->fail(std::current_exception());
       w.resume(conclude(&w));
-      return;
     }
-    run_here(static_cast<imported<Callable>&>(*this), w);
+    if (bound) home.leave_bound();
   }
 };
 
@@ -111,12 +114,11 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
       for (auto& p : parts_) all.push_back(std::move(*p));
       cell::set_value(std::move(all));
     }
-    sched::family* own = nullptr;
-    auto* parent = self_.parent;
+    auto left = self_;
     bool last = false;
-    auto* next = complete(*this, state_owner, last, [&] { own = self_.children; });
-    if (last) delete this;
-    resume_joiner(sched::unit::ended(own, parent));
+    auto* next = complete(*this, state_owner, last, [&] { left = self_; });
+    if (last) end_as(&w, left, [this] { delete this; });
+    resume_joiner(sched::unit::ended(left.children, left.parent));
     resume_later(next);
   }
 
@@ -133,7 +135,7 @@ auto call_spmd(A&&... a) {
   static_assert(check_callable<Callable>());
   using traits = typename Callable::traits;
   using R = std::conditional_t<std::is_void_v<typename traits::result>, std::monostate, typename traits::result>;
-  static_assert(std::is_constructible_v<typename traits::arguments, A&&...>,
+  static_assert(converts<typename traits::arguments, A...>,
                 "plait: spmd got arguments that do not convert to the function's parameters");
   const auto [w, run] = running("spmd");
   if (run->in_spmd) {

@@ -14,7 +14,9 @@ namespace dist {
 
 inline void set_stealing_here(bool on) { running("set_stealing").second->home->set_stealing(on); }
 
-inline task<void> set_stealing(bool on) {
+/// A template so that programs that do not use it do not pay for it in compile time.
+template <class Bool>
+task<void> set_stealing(Bool on) {
   const int ranks = running("enable_stealing or disable_stealing").second->home->size();
   std::vector<future<void>> told;
   for (int r = 0; r < ranks; ++r) told.push_back(submit<&set_stealing_here>(on_rank(r), on));
@@ -25,9 +27,15 @@ inline task<void> set_stealing(bool on) {
 
 /// `co_await enable_stealing()` lets idle ranks take tasks from busy ones. For all ranks, in force everywhere when it
 /// resumes, and until it is switched again. From any task.
-inline task<void> enable_stealing() { return dist::set_stealing(true); }
+template <class Bool = bool>
+task<void> enable_stealing() {
+  return dist::set_stealing<Bool>(true);
+}
 /// `co_await disable_stealing()` keeps submitted tasks on the ranks where they are placed.
-inline task<void> disable_stealing() { return dist::set_stealing(false); }
+template <class Bool = bool>
+task<void> disable_stealing() {
+  return dist::set_stealing<Bool>(false);
+}
 
 }  // namespace PLAIT_DIST
 }  // namespace plait

@@ -24,13 +24,20 @@ inline std::pair<sched::worker*, run_context*> running(const char* what) {
   return {w, static_cast<run_context*>(w->current->context)};
 }
 
+template <class Arguments, class... A>
+inline constexpr bool converts = false;
+/// Whether a call with these arguments would compile: implicit conversions only.
+template <class... P, class... A>
+  requires(sizeof...(P) == sizeof...(A))
+inline constexpr bool converts<std::tuple<P...>, A...> = (std::is_convertible_v<A&&, P> && ...);
+
 template <class Callable, class... A>
 future<typename Callable::traits::result> submit_callable(placement where, A&&... a) {
   static_assert(check_callable<Callable>());
   static_assert(sizeof...(A) == Callable::traits::arity,
                 "plait: submit got another number of arguments than the function has parameters");
   if constexpr (sizeof...(A) == Callable::traits::arity) {
-    static_assert(std::is_constructible_v<typename Callable::traits::arguments, A&&...>,
+    static_assert(converts<typename Callable::traits::arguments, A...>,
                   "plait: submit got an argument that does not convert to the function's parameter");
     const auto [w, run] = running("submit");
     auto& parent = w->current->make_children();

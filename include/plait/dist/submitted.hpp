@@ -76,14 +76,7 @@ class submitted final : public portable, public awaiting_reply, public result_ce
   /// The task has ended, here or elsewhere: tells who waits. Gives what the worker goes on with.
   std::coroutine_handle<> conclude(sched::worker* w) noexcept {
     arguments_.reset();
-    sched::family* own = nullptr;
-    auto* parent = this->self.parent;
-    bool last = false;
-    auto* next =
-        complete(*this, state_owner, last, [&] { own = this->self.children; });  // its callbacks may have children
-    if (last) delete this;
-    resume_joiner(sched::unit::ended(own, parent));
-    return resume_next(next, w);
+    return resume_next(end(w), w);
   }
 
   // ---- leaving ----
@@ -126,19 +119,22 @@ class submitted final : public portable, public awaiting_reply, public result_ce
   }
   void finish(sched::worker& w) noexcept override {
     w.current = &this->self;  // the arguments are the sender's to end, which may be at it: see left
-    auto* parent = this->self.parent;
-    sched::family* own = nullptr;
-    bool last = false;
-    auto* next =
-        complete(*this, state_owner, last, [&] { own = this->self.children; });  // its callbacks may have children
-    if (last) delete this;
-    resume_joiner(sched::unit::ended(own, parent));
-    resume_later(next);
+    resume_later(end(&w));
   }
 
   static std::string name() { return registration<Callable>::entry.name(); }
 
  private:
+  /// Makes it done; gives the waiter to resume, or null.
+  waiter* end(sched::worker* w) noexcept {
+    auto left = this->self;
+    bool last = false;
+    auto* next = complete(*this, state_owner, last, [&] { left = this->self; });  // its callbacks may have children
+    if (last) end_as(w, left, [this] { delete this; });
+    resume_joiner(sched::unit::ended(left.children, left.parent));
+    return next;
+  }
+
   static submitted& of(sched::job* j) noexcept { return static_cast<submitted&>(static_cast<portable&>(*j)); }
 
   static void execute_if_unclaimed(sched::job* j, sched::worker& w) noexcept {
@@ -196,13 +192,13 @@ class imported : public portable {
     return call_with<Callable>(*arguments_);
   }
   void succeed() noexcept {
-    home_.reply(to_, *this->callable, [](wire::writer&) {});
+    home_.answers().send(to_, *this->callable, [](wire::writer&) {});
   }
   template <class V>
   void succeed(V&& v) noexcept {
-    home_.reply(to_, *this->callable, [&v](wire::writer& out) { wire::encode<result>(out, v); });
+    home_.answers().send(to_, *this->callable, [&v](wire::writer& out) { wire::encode<result>(out, v); });
   }
-  void fail(const std::exception_ptr& e) noexcept { home_.reply_failure(to_, e, *this->callable); }
+  void fail(const std::exception_ptr& e) noexcept { home_.answers().send_failure(to_, e, *this->callable); }
 
   virtual std::coroutine_handle<> conclude(sched::worker*) noexcept {
     auto* own = this->self.children;

@@ -13,8 +13,11 @@ class worker;
 class outside {
  public:
   virtual ~outside() = default;
-  /// Handles what has arrived, if this worker may and nobody else is at it. True if something was done.
+  /// Handles what has arrived, if this worker may and nobody else is at it. True if something was done. Runs no code of
+  /// tasks: what they must be told becomes jobs of this worker.
   virtual bool poll(worker& w) noexcept = 0;
+  /// The same by a worker that is about to sleep: if another is at it, that one looks again.
+  virtual bool poll_last(worker& w) noexcept = 0;
   /// The worker found nothing in the process: a chance to ask elsewhere. True if something was done.
   virtual bool seek(worker& w) noexcept = 0;
   /// Whether this worker may be the one that sleeps where it hears what arrives.
@@ -25,6 +28,11 @@ class outside {
   virtual void listen(std::uint64_t ticket, std::chrono::steady_clock::time_point until) noexcept = 0;
   /// Ends listen. Any thread.
   virtual void wake() noexcept = 0;
+  /// Before and after the first worker goes on with a bound unit (worker.hpp).
+  virtual void enter_bound() noexcept = 0;
+  virtual void leave_bound() noexcept = 0;
+  /// Whether the calling thread is between the two.
+  virtual bool in_bound() const noexcept = 0;
 };
 
 }  // namespace plait::sched

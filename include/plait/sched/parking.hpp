@@ -19,10 +19,14 @@ namespace plait::sched {
 /// membarrier(2) pushes pay for the order themselves.
 ///
 /// Workers that only help, inside a blocking wait, do not take everything (see worker.hpp), so they are counted apart:
-/// what they can't take must wake a free worker.
+/// what they can't take must wake another.
 class parking_lot {
  public:
-  enum class role : bool { free, helper };
+  enum class role : std::uint8_t {
+    free,
+    helper,
+    deep,  ///< helps, but may not steal: pushes do not count on it, and only what lies for all to take wakes it
+  };
 
   /// One worker's bed. `rouse`, where it is set, is called after the signal: the worker sleeps somewhere else then,
   /// where it also hears messages. The worker writes it only while it is up.
@@ -46,14 +50,22 @@ class parking_lot {
 
   /// After a push that any worker can take: wakes one if some sleep and none searches.
   PLAIT_ALWAYS_INLINE void notify() noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);       // keeps the compiler from loading before the push
     const auto now = counts_.load(std::memory_order_relaxed);  // see the race above
-    if (now >= one_asleep && (now & anyone_searching) == 0) [[unlikely]]
+    if (now >= one_asleep && ((now & anyone_searching) == 0 || now >= fence_needed)) [[unlikely]]
       wake_one(role::helper);
+  }
+  /// After a push into a queue that every worker looks into.
+  void notify_all_kinds() noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);       // as above
+    const auto now = counts_.load(std::memory_order_relaxed);  // see the race above
+    if (now >= one_deep_asleep && ((now & anyone_searching) == 0 || now >= fence_needed)) wake_one(role::deep);
   }
   /// After a push that only free workers can take.
   PLAIT_ALWAYS_INLINE void notify_free() noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);       // as above
     const auto now = counts_.load(std::memory_order_relaxed);  // see the race above
-    if (now >= one_free_asleep && (now & free_searching) == 0) [[unlikely]]
+    if (now >= one_free_asleep && ((now & free_searching) == 0 || now >= fence_needed)) [[unlikely]]
       wake_one(role::free);
   }
 
@@ -62,7 +74,7 @@ class parking_lot {
   /// nobody.
   bool end_search(role r) noexcept {
     const auto now = counts_.fetch_sub(searching(r), std::memory_order_seq_cst) - searching(r);
-    return (now & ~fence_needed) >= one_asleep && (now & free_searching) == 0;
+    return (now & ~fence_needed) >= one_deep_asleep && (now & free_searching) == 0;
   }
   /// Before a look at the queues after end_search: makes all pushes visible that saw this worker searching.
   void see_pushes() noexcept {
@@ -71,7 +83,8 @@ class parking_lot {
   /// How many workers sleep.
   std::uint64_t sleepers() const noexcept {
     const auto now = counts_.load(std::memory_order_seq_cst);
-    return (now / asleep(role::helper) & field) + (now / asleep(role::free) & (field / 2));
+    return (now / asleep(role::deep) & field) + (now / asleep(role::helper) & field) +
+           (now / asleep(role::free) & field);
   }
 
   /// Called by a searching worker, which counts as asleep afterwards and must then look at all queues once more, and
@@ -105,6 +118,26 @@ class parking_lot {
     if (take(b)) signal(b);
   }
 
+  /// After a job was put aside: a free worker can take it, and who helps may be allowed to, which only it knows.
+  void wake_for_aside() noexcept {
+    const std::lock_guard lock(mutex_);
+    auto* found = last_;
+    while (found != nullptr && found->kind != role::free) found = found->before;
+    if (found != nullptr) {
+      take(*found);
+      signal(*found);
+      return;
+    }
+    for (auto* b = last_; b != nullptr;) {
+      auto* const next = b->before;
+      if (b->kind == role::helper) {
+        take(*b);
+        signal(*b);
+      }
+      b = next;
+    }
+  }
+
   void wake_all() noexcept {
     const std::lock_guard lock(mutex_);
     while (last_ != nullptr) {
@@ -115,14 +148,19 @@ class parking_lot {
   }
 
  private:
-  // Four counts of 16 bits. Without membarrier(2) the highest bit sends every push the slow way, which has the order
+  // Five counts of 12 bits. Without membarrier(2) the highest bit sends every push the slow way, which has the order
   // that the barrier gives otherwise.
-  static constexpr std::uint64_t field = 0xffff;
-  static constexpr std::uint64_t searching(role r) noexcept { return std::uint64_t{1} << (r == role::helper ? 16 : 0); }
-  static constexpr std::uint64_t asleep(role r) noexcept { return std::uint64_t{1} << (r == role::helper ? 32 : 48); }
+  static constexpr std::uint64_t field = 0xfff;
+  static constexpr std::uint64_t searching(role r) noexcept {
+    return r == role::deep ? 0 : std::uint64_t{1} << (r == role::helper ? 12 : 0);
+  }
+  static constexpr std::uint64_t asleep(role r) noexcept {
+    return std::uint64_t{1} << (r == role::deep ? 24 : r == role::helper ? 36 : 48);
+  }
   static constexpr std::uint64_t free_searching = field;
-  static constexpr std::uint64_t anyone_searching = field | field << 16;
-  static constexpr std::uint64_t one_asleep = std::uint64_t{1} << 32;
+  static constexpr std::uint64_t anyone_searching = field | field << 12;
+  static constexpr std::uint64_t one_deep_asleep = std::uint64_t{1} << 24;
+  static constexpr std::uint64_t one_asleep = std::uint64_t{1} << 36;
   static constexpr std::uint64_t one_free_asleep = std::uint64_t{1} << 48;
   static constexpr std::uint64_t fence_needed = std::uint64_t{1} << 63;
 
@@ -130,18 +168,20 @@ class parking_lot {
     return (counts_.load(std::memory_order_relaxed) & fence_needed) != 0;
   }  // constant
 
-  /// least: role::free wakes only a free worker, role::helper a free one if there is one, else a helper.
+  /// least: role::free wakes only a free worker, role::helper a free one if there is one, else a helper, role::deep
+  /// anyone.
   PLAIT_NOINLINE void wake_one(role least) noexcept {
-    if (needs_fence() && (counts_.fetch_add(0, std::memory_order_seq_cst) & ~fence_needed) < one_asleep) return;
+    if (needs_fence() && (counts_.fetch_add(0, std::memory_order_seq_cst) & ~fence_needed) < one_deep_asleep) return;
     const std::lock_guard lock(mutex_);
     const auto now = counts_.load(std::memory_order_seq_cst);
     if ((now & (least == role::free ? free_searching : anyone_searching)) != 0) return;
-    auto* b = last_;
-    while (b != nullptr && b->kind != role::free) b = b->before;
-    if (b == nullptr && least == role::helper) b = last_;
-    if (b == nullptr) return;
-    take(*b);
-    signal(*b);
+    bed* chosen = nullptr;
+    for (auto* b = last_; b != nullptr; b = b->before) {
+      if (b->kind <= least && (chosen == nullptr || b->kind < chosen->kind)) chosen = b;
+    }
+    if (chosen == nullptr) return;
+    take(*chosen);
+    signal(*chosen);
   }
 
   // All below hold the lock, signalling too: else a worker could go on, and its pool end, while its waker is still at
@@ -158,7 +198,7 @@ class parking_lot {
     (b.before != nullptr ? b.before->after : first_) = b.after;
     (b.after != nullptr ? b.after->before : last_) = b.before;
     b.in_use = false;
-    counts_.fetch_sub(asleep(b.kind) - searching(b.kind), std::memory_order_seq_cst);
+    counts_.fetch_sub(asleep(b.kind) - searching(b.kind), std::memory_order_seq_cst);  // counted as searching again
     return true;
   }
   static void signal(bed& b) noexcept {

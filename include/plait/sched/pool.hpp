@@ -10,6 +10,8 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <mutex>
 #include <new>
 #include <string>
 #include <type_traits>
@@ -50,8 +52,12 @@ class pool {
   }
 
   /// The pool that sync_wait uses, made on first use with one worker a usable processor.
+  /// Throws plait::error in static destructors that run after its end.
   static PLAIT_EXPORT pool& default_pool() {
     static default_holder holder;
+    if (holder.ended().load(std::memory_order_relaxed)) {  // the thread that runs static destructors
+      throw error("plait: the default pool has ended with the program: a static destructor needs a pool of its own");
+    }
     return *holder.instance;
   }
 
@@ -88,7 +94,24 @@ class pool {
   void set_crowded(bool crowded) noexcept { crowded_.store(crowded, std::memory_order_relaxed); }  // a hint
   /// How long a worker looks around before it sleeps.
   void set_patience(nanoseconds patience) noexcept { patience_.store(patience, std::memory_order_relaxed); }  // a hint
-  bool closing() const noexcept { return closing_.load(std::memory_order_seq_cst); }
+
+  /// Work that comes from outside: the pool does not end while this lives.
+  class visit {
+   public:
+    /// Throws plait::error if the pool is ending.
+    explicit visit(pool& p) : pool_(p) {
+      pool_.ground_.add_subtree();  // before the look: ~pool waits for it, or has said that it ends
+      if (!pool_.closing_.load(std::memory_order_seq_cst)) return;
+      pool_.ground_.subtree_ended();
+      throw error("plait: the pool is ending and takes no more tasks from outside");
+    }
+    ~visit() { pool_.ground_.subtree_ended(); }
+    visit(const visit&) = delete;
+    visit& operator=(const visit&) = delete;
+
+   private:
+    pool& pool_;
+  };
 
   /// Queues a job from any thread: on a worker of this pool in its own deque, else for any worker.
   void post(sched::job* j) {
@@ -106,14 +129,17 @@ class pool {
     // The job may run, and all others end, before this thread is through: until then the pool must not end.
     ground_.add_subtree();
     injected_.push(j);
-    parking_.notify();
+    parking_.notify_all_kinds();
     ground_.subtree_ended();
   }
 
-  /// Leaves a job, which may not run on top of this worker's stack, to free workers, or to itself later.
+  /// Leaves a job, which may not run on top of this worker's stack, to free workers, to others that help and may run
+  /// it, or to itself later. One of a bound unit goes to the worker where it may run.
   void put_aside(sched::worker& w, sched::job* j) noexcept {
+    if (sched::worker::is_bound(*j)) return w.index() == 0 ? w.keep(j) : post_to(0, j);
     w.aside.push(j);
-    parking_.notify_free();
+    asides_.fetch_add(1, std::memory_order_seq_cst);  // partner: rest
+    parking_.wake_for_aside();
   }
 
   /// Queues a job that only this worker may execute. Any thread.
@@ -132,7 +158,11 @@ class pool {
   /// The same inside a task that waits. It also ends when the time has come, looked at between two jobs.
   template <class Stop>
   void help(sched::worker& w, Stop stop, clock::time_point deadline = clock::time_point::max()) noexcept {
+    auto* const beyond = outside();
+    const bool in_bound = beyond != nullptr && beyond->in_bound();
+    if (in_bound) beyond->leave_bound();
     loop_until(w, sched::worker::loop::waiting, stop, deadline);
+    if (in_bound) beyond->enter_bound();
   }
 
   /// Sets the signal that one of this pool's workers waits for. Any thread; the waiting may end at once, the pool does
@@ -216,6 +246,10 @@ class pool {
   void run(sched::worker& w, sched::job* j) noexcept {
     if (w.may_run(*j)) [[likely]] {
       w.execute(j);
+    } else if (sched::worker::is_bound(*j) && w.index() == 0 && w.may_run_bound()) {
+      outside()->enter_bound();
+      w.execute(j);
+      outside()->leave_bound();
     } else {
       put_aside(w, j);
     }
@@ -225,7 +259,11 @@ class pool {
   void serve(sched::worker& w) noexcept {
     if (auto* o = outside()) o->poll(w);
     if (auto* j = w.take_first(injected_, w.own)) run(w, j);
-    if (auto* j = w.next_bound()) run(w, j);
+    for (int most = 64; most > 0; --most) {
+      auto* j = w.next_bound();
+      if (j == nullptr) break;
+      run(w, j);
+    }
     if (auto* j = w.take_first(w.fifo, w.own)) run(w, j);
   }
 
@@ -233,25 +271,28 @@ class pool {
   /// asleep.
   template <class Stop>
   void search(sched::worker& w, Stop& stop, clock::time_point deadline) noexcept {
-    parking_.begin_search(w.role());
-    while (!look_around(w, stop) && !rest(w, stop, deadline)) {
+    const auto role = w.role();
+    parking_.begin_search(role);
+    for (;;) {
+      const auto asides = asides_.load(std::memory_order_seq_cst);
+      if (look_around(w, role, stop) || rest(w, role, asides, stop, deadline)) return;
     }
   }
 
   /// The turns of a search. True if it has ended: the worker is not counted as searching any more.
   template <class Stop>
-  bool look_around(sched::worker& w, Stop& stop) noexcept {
+  bool look_around(sched::worker& w, sched::parking_lot::role role, Stop& stop) noexcept {
     const auto until =
         clock::now() + (crowded_.load(std::memory_order_relaxed) ? nanoseconds(0)  // hints, both
                                                                  : patience_.load(std::memory_order_relaxed));
     for (unsigned turn = 1;; ++turn) {
       if (stop()) {
-        leave_search(w);
+        leave_search(role);
         return true;
       }
       auto* j = find(w);
       if (j != nullptr || reach_out(w)) {
-        end_search(w);
+        end_search(role);
         if (j != nullptr) run(w, j);
         return true;
       }
@@ -265,26 +306,27 @@ class pool {
   }
 
   /// Ends a search that has found something; where one job lies there are often more.
-  void end_search(sched::worker& w) noexcept {
-    if (!parking_.end_search(w.role())) return;
+  void end_search(sched::parking_lot::role role) noexcept {
+    if (!parking_.end_search(role)) return;
     parking_.notify_free();
     parking_.notify();
   }
 
   /// Ends a search that has found nothing. Who pushed a job meanwhile has woken nobody, because this worker was
   /// searching.
-  void leave_search(sched::worker& w) noexcept {
-    if (!parking_.end_search(w.role())) return;
+  void leave_search(sched::parking_lot::role role) noexcept {
+    if (!parking_.end_search(role)) return;
     parking_.see_pushes();
     if (injected_.empty() && !anything_to_steal(sched::jobs::all, nullptr)) return;
     parking_.notify_free();
-    parking_.notify();
+    parking_.notify_all_kinds();
   }
 
   /// Sleeps until there may be something to do; one worker at a time does so where it hears what comes from outside.
-  /// True if it has found a last resort and executed it: the search has ended.
+  /// True if it has found a last resort and executed it: the search has ended. asides: the count before its last look.
   template <class Stop>
-  bool rest(sched::worker& w, Stop& stop, clock::time_point deadline) noexcept {
+  bool rest(sched::worker& w, sched::parking_lot::role role, std::uint32_t asides, Stop& stop,
+            clock::time_point deadline) noexcept {
     auto* const beyond = outside();
     const bool listens =
         beyond != nullptr && beyond->may_listen(w) && !listening_.exchange(true, std::memory_order_seq_cst);
@@ -295,8 +337,10 @@ class pool {
       ticket = beyond->prepare_listen();
     }
     sched::job* j = nullptr;
-    parking_.lie_down(w.bed, w.role(), !listens);
-    if (!stop() && !anything_for(w) && !(listens && beyond->poll(w))) {
+    parking_.lie_down(w.bed, role, !listens);
+    // partner of asides_: put_aside, which wakes after its change
+    const bool new_aside = asides_.load(std::memory_order_seq_cst) != asides;
+    if (!stop() && !new_aside && !anything_for(w) && !(listens && beyond->poll_last(w))) {
       j = last_resort(w);
       if (j == nullptr) {
         w.counters.parked.add();
@@ -313,7 +357,7 @@ class pool {
       listening_.store(false, std::memory_order_seq_cst);
     }
     if (j == nullptr) return false;
-    end_search(w);
+    end_search(role);
     w.execute(j);
     return true;
   }
@@ -336,7 +380,14 @@ class pool {
       if (j == nullptr) j = victim.submitted.steal();
       if (j == nullptr) j = w.take_first(victim.placed, w.submitted);
       if (j == nullptr) j = w.take_first(victim.fifo, w.own);
-      if (j == nullptr && wanted == sched::jobs::all) j = w.take_first(victim.aside, w.own);
+      if (j == nullptr && !victim.aside.empty()) {
+        if (wanted == sched::jobs::all) {
+          j = w.take_first(victim.aside, w.own);
+        } else {
+          const std::lock_guard lock(asides_mutex_);
+          j = w.take_allowed(victim.aside);
+        }
+      }
       if (j == nullptr) continue;
       w.counters.stolen.add();
       return j;
@@ -381,7 +432,12 @@ class pool {
   /// The default pool ends with the process; where that happens inside one of its tasks, it can't wait for that task.
   struct default_holder {
     pool* instance = new pool;
+    static std::atomic<bool>& ended() noexcept {
+      static constinit std::atomic<bool> flag{false};
+      return flag;
+    }
     ~default_holder() {
+      ended().store(true, std::memory_order_relaxed);  // see default_pool
       const auto* w = sched::worker::of_this_thread();
       if (w == nullptr || &w->home() != instance) delete instance;
     }
@@ -395,6 +451,8 @@ class pool {
   std::atomic<bool> closing_{false};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> listening_{false};
+  std::atomic<std::uint32_t> asides_{0};  ///< how often a job was put aside
+  std::mutex asides_mutex_;               ///< of those who look through what others have put aside
   std::atomic<sched::outside*> outside_{nullptr};
   sched::parking_lot parking_;
   sched::job_queue injected_;

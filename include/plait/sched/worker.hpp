@@ -61,7 +61,10 @@ class alignas(64) worker {
 
   /// Whether it works inside a blocking wait.
   bool helping() const noexcept { return waiting_; }
-  parking_lot::role role() const noexcept { return helping() ? parking_lot::role::helper : parking_lot::role::free; }
+  parking_lot::role role() const noexcept {
+    if (!helping()) return parking_lot::role::free;
+    return may_steal() ? parking_lot::role::helper : parking_lot::role::deep;
+  }
   /// What it may steal: inside a blocking wait no continuations, of which most may not run here; nothing where half of
   /// the stack is used, so that tasks which have nothing to do with the wait do not pile up until the stack is too
   /// short for those that have.
@@ -75,6 +78,11 @@ class alignas(64) worker {
     if (bound_ == nullptr) bound_ = inbox.take_all();
     return bound_ == nullptr ? nullptr : std::exchange(bound_, bound_->next_job);
   }
+  /// Jobs for this worker, by itself, from `first` to `last` in order, before those that wait.
+  void add_bound(job* first, job* last) noexcept {
+    last->next_job = bound_;
+    bound_ = first;
+  }
   bool has_bound() const noexcept { return bound_ != nullptr || !inbox.empty(); }
 
   /// Empties a queue, of its own or another worker: gives the oldest job, or null, and moves the rest to one of its own
@@ -86,6 +94,21 @@ class alignas(64) worker {
     for (auto* j = first->next_job; j != nullptr;) newest = std::exchange(j, std::exchange(j->next_job, newest));
     while (newest != nullptr) push(rest, std::exchange(newest, newest->next_job));
     return first;
+  }
+  /// From a queue of any worker: the oldest job that may run on top of this stack, or null. The rest stays. One thread
+  /// at a time of those that call it for the same queue, so that none misses what another has in its hands.
+  job* take_allowed(job_queue& from) noexcept {
+    job* chosen = nullptr;
+    job* next = nullptr;
+    for (auto* j = from.take_all(); j != nullptr; j = next) {
+      next = j->next_job;
+      if (chosen == nullptr && may_run(*j)) {
+        chosen = j;
+      } else {
+        from.push(j);
+      }
+    }
+    return chosen;
   }
   /// Owner of the deque only.
   static void push(deque& to, job* j) {
@@ -115,8 +138,22 @@ class alignas(64) worker {
     if (u != nullptr && u->started > clock_) clock_ = u->started;
     current = u;
   }
-  /// Whether the job may run on top of this worker's stack.
-  bool may_run(const job& j) const noexcept { return j.as == nullptr || j.as->started > waiting_since_; }
+  /// Whether the job may run on top of this worker's stack. Never for a bound unit: see may_run_bound.
+  PLAIT_ALWAYS_INLINE bool may_run(const job& j) const noexcept {
+    return j.as == nullptr || j.as->started > waiting_since_;
+  }
+
+  // A bound unit runs on one worker only, the first of its pool, and between two calls of the layer above
+  // (outside::enter_bound and leave_bound). A start of 0 marks it, so that may_run fails for it without another test;
+  // its true start is kept here. There is one at a time.
+
+  static bool is_bound(const job& j) noexcept { return j.as != nullptr && j.as->started == 0; }
+  /// The unit that has just begun here goes on only here from now on.
+  void bind(unit& u) noexcept { bound_since_ = std::exchange(u.started, 0); }
+  /// Whether a bound unit, whose worker this is, may run on top of the stack.
+  bool may_run_bound() const noexcept { return bound_since_ > waiting_since_; }
+  /// Its continuation, which may not: it waits until the stack has become lower.
+  void keep(job* j) noexcept { kept_ = j; }
 
   void execute(job* j) noexcept {
     j->execute(j, *this);
@@ -129,15 +166,21 @@ class alignas(64) worker {
     h.resume();
     drain_stash();
   }
+  /// The same in the middle of a unit, for a coroutine that belongs to none.
+  void resume_foreign(std::coroutine_handle<> h) noexcept {
+    auto* const unit_before = std::exchange(current, nullptr);
+    const auto stashed_before = std::exchange(stashed_, {});
+    resume(h);
+    current = unit_before;
+    stashed_ = stashed_before;
+  }
 
   /// What await_suspend returns to go on with `h`: `h` itself, or, where that would let the stack grow without end, a
   /// coroutine that does nothing; the loop that resumed us then resumes `h`.
   PLAIT_ALWAYS_INLINE static std::coroutine_handle<> transfer(worker* w, std::coroutine_handle<> h) noexcept {
 #if !PLAIT_TAIL_TRANSFER
-    if (w != nullptr && static_cast<char*>(__builtin_frame_address(0)) < w->transfer_floor_) [[unlikely]] {
-      w->stashed_ = h;
-      return std::noop_coroutine();
-    }
+    if (w != nullptr && static_cast<char*>(__builtin_frame_address(0)) < w->transfer_floor_) [[unlikely]]
+      return w->stash(h);
 #else
     (void)w;
 #endif
@@ -159,7 +202,10 @@ class alignas(64) worker {
           outer_(w.innermost_) {
       auto* lowest = static_cast<char*>(__builtin_frame_address(0)) - transfer_stack;
       w.transfer_floor_ = lowest > w.help_floor_ ? lowest : w.help_floor_;
-      if (w.current != nullptr && w.current->started > w.waiting_since_) w.waiting_since_ = w.current->started;
+      if (w.current != nullptr) {
+        const auto since = w.current->started != 0 ? w.current->started : w.bound_since_;
+        if (since > w.waiting_since_) w.waiting_since_ = since;
+      }
       w.current = nullptr;
       w.waiting_ = kind == loop::waiting;
       w.innermost_ = this;
@@ -171,6 +217,7 @@ class alignas(64) worker {
       worker_.waiting_ = waiting_;
       worker_.innermost_ = outer_;
       if (!worker_.aside.empty()) worker_.reconsider();
+      if (worker_.kept_ != nullptr) worker_.inbox.push(std::exchange(worker_.kept_, nullptr));
     }
     stack_scope(const stack_scope&) = delete;
     stack_scope& operator=(const stack_scope&) = delete;
@@ -233,6 +280,13 @@ class alignas(64) worker {
   void drain_stash() noexcept {
     while (stashed_) std::exchange(stashed_, {}).resume();
   }
+  /// There is one place: where code that was resumed by hand ends here twice before control comes back, the second goes
+  /// on at once.
+  PLAIT_NOINLINE std::coroutine_handle<> stash(std::coroutine_handle<> h) noexcept {
+    if (stashed_) return h;
+    stashed_ = h;
+    return std::noop_coroutine();
+  }
 
   pool& home_;
   unsigned index_;
@@ -240,8 +294,10 @@ class alignas(64) worker {
   std::coroutine_handle<> stashed_;
   std::uint64_t clock_ = 0;          ///< the latest start of a unit that has run here
   std::uint64_t waiting_since_ = 0;  ///< the start of the topmost unit that waits on the stack, 0 if none does
+  std::uint64_t bound_since_ = 0;    ///< the start of the unit that was bound here last
   bool waiting_ = false;
   job* bound_ = nullptr;  ///< taken from the inbox, in order
+  job* kept_ = nullptr;
   char* transfer_floor_ = nullptr;
   char* help_floor_ = nullptr;
   char* steal_floor_ = nullptr;

@@ -40,14 +40,14 @@ inline void check_help_depth(const worker& w) {
 inline void check_order(const cell_base& cell, const sched::unit* of, const worker* w) {
   if (is_completing_here(cell)) {
     throw error(
-        "plait: a done callback waited for its own task, which ends only after the callback: use result() or "
-        "exception()");
+        "plait: a done callback waited for its own task, which ends only after the callback, or dropped the last "
+        "future "
+        "of it: use result() or exception(), and keep the future elsewhere");
   }
   if (w != nullptr && of != nullptr && (w->current == of || w->is_buried(of))) {
     throw error(
         "plait: a blocking wait for a task that lies below on the same thread's stack, where it waits itself: neither "
-        "could "
-        "go on; co_await the future instead of get() or wait()");
+        "could go on; co_await the future instead of get() or wait(), or of dropping it");
   }
 }
 
@@ -72,9 +72,11 @@ inline void wait_blocking(cell_base& cell, const sched::unit* of) {
 }
 
 /// The same in a destructor, which must not throw: beyond the helping limit the thread goes on helping on its reserve.
-PLAIT_NOINLINE inline void wait_in_destructor(cell_base& cell) noexcept {
+/// A wait that could never end ends the program with the text of the error.
+PLAIT_NOINLINE inline void wait_in_destructor(cell_base& cell, const sched::unit* of) noexcept {
   if (cell.done()) return;
   auto* w = worker::of_this_thread();
+  check_order(cell, of, w);
   thread_waiter x(w);
   if (!add_waiter(cell, &x)) return;
   if (w == nullptr) {

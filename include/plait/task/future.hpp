@@ -21,22 +21,22 @@ future<T> make_future(result_cell<T>& cell) noexcept;
 template <class T>
 result_cell<T>& cell_of(const future<T>& f);
 
-/// The end of a future's hold on its cell.
-template <class T>
-void drop(result_cell<T>& cell) noexcept {
-  if (cell.kind == origin::fork) {
-    if (!cell.done()) wait_in_destructor(cell);
-    frame_of(cell).destroy();
-  } else {
-    cell.drop_owner();
-  }
-}
-
 /// The unit of a started task that is a coroutine, or null.
 template <class T>
 const sched::unit* unit_of(result_cell<T>& cell) noexcept {
   if (cell.kind == origin::object) return nullptr;
   return &static_cast<task_promise<T>&>(cell).self;
+}
+
+/// The end of a future's hold on its cell.
+template <class T>
+void drop(result_cell<T>& cell) noexcept {
+  if (cell.kind == origin::fork) {
+    if (!cell.done()) wait_in_destructor(cell, unit_of(cell));
+    frame_of(cell).destroy();
+  } else {
+    cell.drop_owner();
+  }
 }
 
 /// Ends the hold on a done cell when the scope that took the result ends.

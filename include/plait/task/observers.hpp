@@ -36,9 +36,8 @@ class alignas(16) observer_block {
     const std::lock_guard lock(mutex_);
     if (closed_) return false;
     w->next_job = nullptr;
-    auto** end = &waiters_;
-    while (*end != nullptr) end = &(*end)->next_job;
-    *end = w;
+    *waiters_end_ = w;
+    waiters_end_ = &w->next_job;
     return true;
   }
   /// False if the completion has taken it already; it will be notified.
@@ -47,6 +46,7 @@ class alignas(16) observer_block {
     for (auto** at = &waiters_; *at != nullptr; at = &(*at)->next_job) {
       if (*at != w) continue;
       *at = w->next_job;
+      if (waiters_end_ == &w->next_job) waiters_end_ = at;
       return true;
     }
     return false;
@@ -55,9 +55,8 @@ class alignas(16) observer_block {
   bool add(callback* c) noexcept {
     const std::lock_guard lock(mutex_);
     if (closed_) return false;
-    auto** end = &callbacks_;
-    while (*end != nullptr) end = &(*end)->next;
-    *end = c;
+    *callbacks_end_ = c;
+    callbacks_end_ = &c->next;
     return true;
   }
   /// Runs all callbacks, those that come meanwhile too. By who completes.
@@ -68,6 +67,7 @@ class alignas(16) observer_block {
       {
         const std::lock_guard lock(mutex_);
         next = std::exchange(callbacks_, nullptr);
+        callbacks_end_ = &callbacks_;
         if (next == nullptr) {
           closed_ = true;
           return;
@@ -80,6 +80,7 @@ class alignas(16) observer_block {
   /// After close: all waiters, linked in order of arrival.
   sched::job* take_waiters() noexcept {
     const std::lock_guard lock(mutex_);
+    waiters_end_ = &waiters_;
     return std::exchange(waiters_, nullptr);
   }
   /// Whether the calling thread is running the callbacks: to them the cell is done.
@@ -94,7 +95,9 @@ class alignas(16) observer_block {
 
   std::mutex mutex_;
   sched::job* waiters_ = nullptr;
+  sched::job** waiters_end_ = &waiters_;
   callback* callbacks_ = nullptr;
+  callback** callbacks_end_ = &callbacks_;
   bool closed_ = false;
   std::atomic<const void*> completer_{nullptr};
 };
@@ -180,6 +183,8 @@ inline void resume_later(waiter* x) noexcept {
   if (x == nullptr) return;
   if (x->home != nullptr) {
     x->home->post(x);
+  } else if (auto* w = worker::of_this_thread()) {
+    w->resume_foreign(x->handle);
   } else {
     x->handle.resume();
   }

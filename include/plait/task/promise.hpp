@@ -79,16 +79,24 @@ PLAIT_NOINLINE inline std::coroutine_handle<> end_fork(cell_base& cell, start_re
   return resume_next(next, w);
 }
 
-/// The end of a spawned task. `destroy` ends the frame.
+/// Ends the memory of a task whose unit this is a copy of: what destructors start then counts as its children too.
+template <class End>
+void end_as(worker* w, unit& ended, End end) noexcept {
+  if (w == nullptr) return end();
+  auto* const before = std::exchange(w->current, &ended);
+  end();
+  w->current = before;
+}
+
+/// The end of a spawned task.
 template <class Handle>
 PLAIT_NOINLINE std::coroutine_handle<> end_spawned(Handle self, worker* w) noexcept {
   auto& promise = self.promise();
-  family* own = nullptr;
-  auto* parent = promise.self.parent;
+  unit ended = promise.self;
   bool last = false;
-  auto* next = complete(promise, state_owner, last, [&] { own = promise.self.children; });  // callbacks may start some
-  if (last) self.destroy();
-  resume_joiner(unit::ended(own, parent));
+  auto* next = complete(promise, state_owner, last, [&] { ended = promise.self; });  // callbacks may start children
+  if (last) end_as(w, ended, [self] { self.destroy(); });
+  resume_joiner(unit::ended(ended.children, ended.parent));
   return resume_next(next, w);
 }
 
@@ -101,13 +109,17 @@ struct final_awaiter {
     auto* w = worker::of_this_thread();
     if (p.kind == origin::call) return worker::transfer(w, p.continuation);
     if (p.kind == origin::fork) {
-      if (w != nullptr && w->may_run(p) && w->own.pop_if(&p)) [[likely]] {
-        // The continuation was not taken: nobody else can know the cell, see result_cell.hpp.
-        p.state.store(state_done, std::memory_order_relaxed);
-        if (p.self.children != nullptr) [[unlikely]]
-          adopt(p);
-        w->current = p.as;
-        return worker::transfer(w, p.continuation);
+      if (w != nullptr && w->own.pop_if(&p)) [[likely]] {
+        // The continuation was not taken: the parent is there, suspended, and nobody else can know the cell, see
+        // result_cell.hpp.
+        if (w->may_run(p)) [[likely]] {
+          p.state.store(state_done, std::memory_order_relaxed);
+          if (p.self.children != nullptr) [[unlikely]]
+            adopt(p);
+          w->current = p.as;
+          return worker::transfer(w, p.continuation);
+        }
+        w->home().put_aside(*w, &p);
       }
       return end_fork(p, p, w);
     }
@@ -150,7 +162,7 @@ struct task_promise : promise_base<T> {
   task<T> get_return_object() noexcept;
 
   template <class U = T>
-    requires std::is_constructible_v<T, U>
+    requires std::is_convertible_v<U, T>
   void return_value(U&& result) { this->set_value(std::forward<U>(result)); }
 };
 

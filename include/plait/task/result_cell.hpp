@@ -136,7 +136,7 @@ struct result_cell : cell_base {
   /// The result of a done cell, moved out; throws the task's exception.
   T take() {
     if (ended == outcome::error) [[unlikely]]
-      rethrow();
+      rethrow_taken();
     if constexpr (std::is_lvalue_reference_v<T>) {
       return *value;
     } else if constexpr (!std::is_void_v<T>) {
@@ -158,6 +158,11 @@ struct result_cell : cell_base {
   [[noreturn]] PLAIT_NOINLINE void rethrow() {
     seen = true;
     std::rethrow_exception(error);
+  }
+  /// The cell keeps no hold on it: it may end in another thread while the exception is being handled here.
+  [[noreturn]] PLAIT_NOINLINE void rethrow_taken() {
+    seen = true;
+    std::rethrow_exception(std::exchange(error, nullptr));
   }
 };
 

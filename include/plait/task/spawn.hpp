@@ -3,6 +3,7 @@
 
 #include <plait/task/future.hpp>
 
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -75,7 +76,8 @@ template <class T>
 future<T> spawn_on(pool& where, task<T> t) {
   auto* w = detail::worker::of_this_thread();
   const bool inside = w != nullptr && &w->home() == &where && w->current != nullptr;
-  if (!inside && where.closing()) throw error("plait: the pool is ending and takes no more tasks from outside");
+  std::optional<pool::visit> visit;
+  if (!inside) visit.emplace(where);
   auto& p = inside ? detail::prepare_spawn(t, where, w->current->make_children(), w->current->context)
                    : detail::prepare_spawn(t, where, where.ground(), nullptr);
   try {

@@ -89,7 +89,7 @@ inline constexpr bool is_task<task<T>> = true;
 /// What a callable gives once it has been run: T of task<T>, else its result.
 template <class R>
 struct awaited {
-  using type = R;
+  using type = std::remove_const_t<R>;
 };
 template <class T>
 struct awaited<task<T>> {

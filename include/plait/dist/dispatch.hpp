@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/dist/link.hpp>
+#include <plait/dist/messages.hpp>
+#include <plait/dist/placement.hpp>
+#include <plait/dist/portable.hpp>
+#include <plait/dist/stealable.hpp>
+#include <plait/wire/registry.hpp>
+
+#include <cstdint>
+
+namespace plait {
+inline namespace PLAIT_DIST {
+namespace dist {
+
+/// Puts submitted tasks where they have been found to belong: into a queue of this rank, or on the wire.
+class dispatch {
+ public:
+  /// All must outlive it. home: whose tasks they are.
+  dispatch(node& home, plait::pool& p, link& l, const wire::registry_ids& ids, stealable& tasks) noexcept
+      : home_(home), pool_(p), link_(l), ids_(ids), tasks_(tasks) {}
+
+  /// Queues a task on this rank. local_worker: for those that name a worker. w: the calling worker, or null.
+  void queue(portable* task, place kind, int local_worker, sched::worker* w) {
+    if (kind == place::here || kind == place::on_rank) return pool_.post(task);
+    if (kind == place::on_worker) return pool_.post_to(static_cast<unsigned>(local_worker), task);
+    if (kind == place::prefer_worker && (w == nullptr || w->index() != static_cast<unsigned>(local_worker))) {
+      auto& target = pool_.at(static_cast<unsigned>(local_worker));
+      target.placed.push(task);
+      pool_.parking().wake(target.bed);
+    } else if (w != nullptr) {
+      w->submitted.push(task);
+    } else {
+      tasks_.arrive(task);
+    }
+    pool_.parking().notify();
+  }
+
+  /// Packs a claimed task and sends it away. Throws what packing throws; the task then stays.
+  void ship(portable* task, int target, place kind, int local_worker) {
+    task_head head{task->address(home_),
+                   0,
+                   local_worker,
+                   static_cast<std::uint8_t>(kind),
+                   static_cast<const run_context*>(task->self.context)->in_spmd,
+                   {}};
+    try {
+      head.callable = ids_.id_of(*task->callable);
+      link_.send(target, message::task, [&](wire::writer& out) {
+        out.write(&head, sizeof head);
+        task->pack(out);
+      });
+    } catch (...) {
+      task->stays(home_);
+      throw;
+    }
+    task->left();
+  }
+
+ private:
+  node& home_;
+  plait::pool& pool_;
+  link& link_;
+  const wire::registry_ids& ids_;
+  stealable& tasks_;
+};
+
+}  // namespace dist
+}  // namespace PLAIT_DIST
+}  // namespace plait
