@@ -383,19 +383,20 @@ double safe(double mine) {
 }
 // docs: end
 
-// docs: suspension in spmd bodies
-plait::task<double> unsafe_below_multiple(double mine) {
-  co_await step();
-  double sum = 0;  // may be in another thread now, while plait uses MPI in its own
+// docs: native MPI below MULTIPLE
+double sum_of(double mine) {
+  double sum = 0;
   MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, plait::mpi::comm());
-  co_return sum;
+  return sum;
+}
+
+plait::task<double> unsafe_below_multiple(double mine) {
+  co_return co_await plait::spawn(sum_of, mine);  // in any worker, while plait uses MPI in another
 }
 
 plait::task<double> safe_at_any_level(double mine) {
-  double sum = 0;
-  MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, plait::mpi::comm());  // before the first suspension
   co_await step();
-  co_return sum;
+  co_return sum_of(mine);  // in the body itself
 }
 // docs: end
 }  // namespace native

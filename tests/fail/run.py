@@ -9,12 +9,16 @@
 import pathlib
 import re
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import compiling  # noqa: E402
 
 compiler, directory, flags = compiling.arguments()
+# Most of the time would go into the same header. Where its flags differ, a file reads it anew.
+scratch = tempfile.TemporaryDirectory()
+flags = compiling.precompiled(compiler, flags, "plait/plait.hpp", scratch.name) + flags
 
 
 def tail(messages):

@@ -49,6 +49,36 @@ bool on_mpi_thread() {
   MPI_Is_thread_main(&is_main);
   return is_main != 0;
 }
+plait::task<int> one_later() {
+  co_await plait::yield();
+  co_return 1;
+}
+/// Whether a coroutine body stays on the thread that may use MPI: after it has given way, forked, and awaited.
+plait::task<bool> stays_on_mpi_thread() {
+  const int next = (plait::rank() + 1) % plait::size();
+  bool stays = on_mpi_thread();
+  for (int i = 0; i < 5; ++i) {
+    co_await plait::yield();
+    stays = stays && on_mpi_thread();
+    auto forked = co_await plait::fork(one_later());
+    stays = stays && on_mpi_thread();
+    co_await plait::submit<square>(plait::on_rank(next), i);
+    stays = stays && on_mpi_thread();
+    co_await forked;
+    stays = stays && on_mpi_thread();
+  }
+  co_return stays;
+}
+plait::task<long> awaited_sum(long n) {
+  long sum = 0;
+  co_await plait::mpi::allreduce(&n, &sum, 1, MPI_LONG, MPI_SUM, plait::mpi::comm());  // its first suspension
+  co_await plait::mpi::barrier(plait::mpi::comm());
+  co_return sum;
+}
+/// A plain body that blocks on a task of another rank.
+int blocks_on_another_rank(int n) {
+  return plait::submit<square>(plait::on_rank((plait::rank() + 1) % plait::size()), n).get();
+}
 void fail() { throw std::domain_error("fail"); }
 
 plait::task<void> all_kinds() {
@@ -68,6 +98,9 @@ plait::task<void> all_kinds() {
     for (const int n : co_await plait::spmd<broadcast_number>(i)) CHECK(n == i);
     for (const long sum : co_await plait::spmd<sum_later>(2)) CHECK(sum == 2L * plait::size());
     for (const bool is_main : co_await plait::spmd<on_mpi_thread>()) CHECK(is_main);
+    for (const bool stays : co_await plait::spmd<stays_on_mpi_thread>()) CHECK(stays);
+    for (const long sum : co_await plait::spmd<awaited_sum>(3)) CHECK(sum == 3L * plait::size());
+    for (const int n : co_await plait::spmd<blocks_on_another_rank>(i)) CHECK(n == i * i);
     co_await plait::submit<square>(plait::cyclic, i);
   }
   const auto ranks = co_await plait::map<slow_rank>(std::vector<int>(20), {.chunk = 2});

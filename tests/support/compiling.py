@@ -34,6 +34,19 @@ def check_syntax(compiler, flags, source, text=None):
     return done.returncode, done.stderr
 
 
+def precompiled(compiler, flags, header, directory):
+    """Flags that let g++ take `header`, where it is a file's first include, from a precompiled one; others: none."""
+    version = subprocess.run([*compiler, "--version"], capture_output=True, text=True).stdout
+    if "clang" in version:
+        return []
+    target = pathlib.Path(directory) / f"{header}.gch"
+    target.parent.mkdir(parents=True)
+    source = pathlib.Path(directory) / "first.hpp"
+    source.write_text(f"#include <{header}>\n", encoding="utf-8")
+    done = subprocess.run([*compiler, *flags, "-x", "c++-header", str(source), "-o", str(target)], stderr=subprocess.DEVNULL)
+    return ["-I", str(directory)] if done.returncode == 0 else []
+
+
 def run_all(check, items):
     """Calls check(item), which returns None or what is wrong, for each item; prints; the exit status."""
     failed = 0

@@ -136,7 +136,7 @@ class pool {
   /// Leaves a job, which may not run on top of this worker's stack, to free workers, to others that help and may run
   /// it, or to itself later. One of a bound unit goes to the worker where it may run.
   void put_aside(sched::worker& w, sched::job* j) noexcept {
-    if (sched::worker::is_bound(*j)) return w.index() == 0 ? w.keep(j) : post_to(0, j);
+    if (sched::worker::is_bound(*j)) return w.index() == 0 && !w.may_run_bound() ? w.keep(j) : post_to(0, j);
     w.aside.push(j);
     asides_.fetch_add(1, std::memory_order_seq_cst);  // partner: rest
     parking_.wake_for_aside();
