@@ -152,8 +152,6 @@ class node final : public sched::outside {
     start_next_spmd();
   }
 
-  link& link_of_rank() noexcept { return link_; }
-
   // ---- a run ----
 
   /// Collective. Starts this rank's root task, if it has one (`start(family&, context&)` gives its unit and queues it
