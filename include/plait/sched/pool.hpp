@@ -340,7 +340,7 @@ class pool {
     parking_.lie_down(w.bed, role, !listens);
     // partner of asides_: put_aside, which wakes after its change
     const bool new_aside = asides_.load(std::memory_order_seq_cst) != asides;
-    if (!stop() && !new_aside && !anything_for(w) && !(listens && beyond->poll_last(w))) {
+    if (!stop() && !new_aside && !anything_for(w) && !(beyond != nullptr && beyond->poll_last(w))) {
       j = last_resort(w);
       if (j == nullptr) {
         w.counters.parked.add();
