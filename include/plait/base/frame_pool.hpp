@@ -24,8 +24,10 @@ struct free_frame {
 };
 
 // Compilers take frames to be aligned for whatever lies in them, a vector of four doubles too.
-inline void* allocate_aligned(std::size_t size) { return ::operator new (size, std::align_val_t{frame_grain}); }
-inline void release_aligned(void* memory, std::size_t size) noexcept {
+PLAIT_NOINLINE inline void* allocate_aligned(std::size_t size) {
+  return ::operator new (size, std::align_val_t{frame_grain});
+}
+PLAIT_NOINLINE inline void release_aligned(void* memory, std::size_t size) noexcept {
   ::operator delete (memory, size, std::align_val_t{frame_grain});
 }
 

@@ -268,7 +268,8 @@ class node final : public sched::outside {
     std::vector<pollable*> ready;
     do {
       something = poll_once(w, done, ready) || something;
-    } while (link_.hold().release() && link_.hold().try_acquire());
+    } while (link_.hold().release() &&
+             link_.hold().try_acquire_or_leave_word());  // or whoever has it now gets the word
     start_next_spmd();
     for (auto* p : ready) p->resume();
     deliver(done, w);

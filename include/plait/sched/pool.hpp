@@ -258,12 +258,12 @@ class pool {
   /// What must get its turn also while a worker has work of its own.
   void serve(sched::worker& w) noexcept {
     if (auto* o = outside()) o->poll(w);
-    if (auto* j = w.take_first(injected_, w.own)) run(w, j);
-    for (int most = 64; most > 0; --most) {
+    for (int most = 64; most > 0; --most) {  // results that have just come: nobody else can take them
       auto* j = w.next_bound();
       if (j == nullptr) break;
       run(w, j);
     }
+    if (auto* j = w.take_first(injected_, w.own)) run(w, j);
     if (auto* j = w.take_first(w.fifo, w.own)) run(w, j);
   }
 
@@ -366,6 +366,7 @@ class pool {
   sched::job* find(sched::worker& w) noexcept {
     if (auto* j = w.next_own()) return j;
     if (auto* j = w.take_first(injected_, w.own)) return j;
+    if (auto* j = w.helping() ? look_through_asides(w) : w.take_first(w.aside, w.own)) return j;
     return w.may_steal() ? steal(w, w.stealable()) : nullptr;
   }
 
@@ -380,17 +381,23 @@ class pool {
       if (j == nullptr) j = victim.submitted.steal();
       if (j == nullptr) j = w.take_first(victim.placed, w.submitted);
       if (j == nullptr) j = w.take_first(victim.fifo, w.own);
-      if (j == nullptr && !victim.aside.empty()) {
-        if (wanted == sched::jobs::all) {
-          j = w.take_first(victim.aside, w.own);
-        } else {
-          const std::lock_guard lock(asides_mutex_);
-          j = w.take_allowed(victim.aside);
-        }
-      }
+      if (j == nullptr && wanted == sched::jobs::all) j = w.take_first(victim.aside, w.own);
       if (j == nullptr) continue;
       w.counters.stolen.add();
       return j;
+    }
+    return nullptr;
+  }
+
+  /// What a worker that helps may run of all that was put aside, by itself too, when its stack was higher.
+  sched::job* look_through_asides(sched::worker& w) noexcept {
+    if (size() == 1 || asides_.load(std::memory_order_relaxed) == 0) return nullptr;  // rest looks at the count again
+    const std::lock_guard lock(asides_mutex_);
+    for (auto& victim : workers_) {
+      if (victim.aside.empty()) continue;
+      auto* j = w.take_allowed(victim.aside);
+      if (!victim.aside.empty()) parking_.notify_free();  // who looked meanwhile has found nothing, and may sleep
+      if (j != nullptr) return j;
     }
     return nullptr;
   }
@@ -410,7 +417,8 @@ class pool {
 
   bool anything_for(sched::worker& w) noexcept {
     return w.has_bound() || w.own.offers() || !injected_.empty() || w.submitted.offers() || !w.placed.empty() ||
-           !w.fifo.empty() || (w.may_steal() && anything_to_steal(w.stealable(), &w));
+           !w.fifo.empty() || (!w.helping() && !w.aside.empty()) ||
+           (w.may_steal() && anything_to_steal(w.stealable(), &w));
   }
 
   bool anything_to_steal(sched::jobs wanted, const sched::worker* thief) noexcept {

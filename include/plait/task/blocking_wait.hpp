@@ -40,9 +40,8 @@ inline void check_help_depth(const worker& w) {
 inline void check_order(const cell_base& cell, const sched::unit* of, const worker* w) {
   if (is_completing_here(cell)) {
     throw error(
-        "plait: a done callback waited for its own task, which ends only after the callback, or dropped the last "
-        "future "
-        "of it: use result() or exception(), and keep the future elsewhere");
+        "plait: a done callback waited for its own task, or dropped the last future of it, which ends only after the "
+        "callback: use result() or exception(), and keep the future elsewhere");
   }
   if (w != nullptr && of != nullptr && (w->current == of || w->is_buried(of))) {
     throw error(
