@@ -262,3 +262,8 @@ TEST_CASE("as_completed of nothing ends at once") {
   };
   CHECK(sync_wait(helper::use()));
 }
+
+TEST_CASE("when_all of nothing is done at once") {
+  pool p({.workers = 1});
+  CHECK(p.run([]() -> task<bool> { co_return (co_await plait::when_all()) == std::tuple<>(); }()));
+}

@@ -101,28 +101,52 @@ class frame_cache {
  public:
   PLAIT_ALWAYS_INLINE void* allocate(std::size_t size_class) {
     auto& list = lists_[size_class];
-    if (list.head == nullptr) [[unlikely]]
-      refill(size_class);
+    auto* const frame = list.head;
+    if (frame == nullptr) [[unlikely]]
+      return allocate_first(size_class);
+    list.head = frame->next;
     --list.count;
-    return std::exchange(list.head, list.head->next);
+    return frame;
   }
 
   PLAIT_ALWAYS_INLINE void release(void* frame, std::size_t size_class) noexcept {
     auto& list = lists_[size_class];
+    const auto count = list.count;
+    if (count >= full) [[unlikely]]
+      return release_beyond(frame, size_class);
     list.head = ::new (frame) free_frame{list.head};
-    if (++list.count >= 2 * frame_batch) [[unlikely]]
-      return_batch(size_class);
+    list.count = count + 1;
   }
 
-  /// The running thread's lists, made at its first frame and given to the depot at its end.
-  static frame_cache& of_this_thread();
+  /// What a thread has before its first frame and after its end: lists that give nothing and take nothing.
+  struct nothing_t {};
+  constexpr explicit frame_cache(nothing_t) noexcept {
+    for (auto& list : lists_) list.count = full;
+  }
 
  private:
   struct owner;
+  static constexpr std::uint32_t full = 2 * frame_batch - 1;
 
-  PLAIT_NOINLINE void refill(std::size_t size_class) { lists_[size_class] = frame_depot::instance().take(size_class); }
+  constexpr frame_cache() noexcept = default;
 
-  PLAIT_NOINLINE void return_batch(std::size_t size_class) noexcept {
+  /// The running thread's own lists, made at its first frame and given to the depot at its end.
+  static frame_cache& of_this_thread();
+
+  PLAIT_NOINLINE static void* allocate_first(std::size_t size_class) {
+    auto& mine = of_this_thread();
+    mine.lists_[size_class] = frame_depot::instance().take(size_class);
+    return mine.allocate(size_class);
+  }
+
+  PLAIT_NOINLINE static void release_beyond(void* frame, std::size_t size_class) noexcept {
+    auto& mine = of_this_thread();
+    auto& list = mine.lists_[size_class];
+    if (list.count >= full) mine.return_batch(size_class);
+    mine.release(frame, size_class);
+  }
+
+  void return_batch(std::size_t size_class) noexcept {
     auto& list = lists_[size_class];
     auto* first = list.head;
     auto* last = first;
@@ -141,20 +165,49 @@ class frame_cache {
   frame_list lists_[frame_classes]{};
 };
 
-/// Gives the lists back when the thread ends. Frames that are freed later, by destructors of other thread_local
-/// objects, find no lists and make new ones, which the depot does not get back.
+/// Never written: see frame_cache::nothing_t.
+inline constinit frame_cache no_frames{frame_cache::nothing_t{}};
+
+}  // namespace plait::base
+
+extern "C" {
+/// The thread's free lists of coroutine frames.
+[[gnu::used]] PLAIT_EXPORT inline constinit thread_local plait::base::frame_cache* plait_thread_frames =
+    &plait::base::no_frames;
+}
+
+namespace plait::base {
+
+#if defined(__x86_64__) && defined(__linux__) && defined(__LP64__)
+/// The thread's frame lists; safe to call in a coroutine body: see thread_slot.hpp.
+PLAIT_ALWAYS_INLINE frame_cache& thread_frames() noexcept {
+  frame_cache* value;
+  asm volatile("movq plait_thread_frames@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=r"(value));
+  return *value;
+}
+#else
+PLAIT_NOINLINE inline frame_cache& thread_frames() noexcept {
+  asm volatile("");
+  return *plait_thread_frames;
+}
+#endif
+
+/// Gives the lists back when the thread ends. What dies later, in destructors of other thread_local objects, goes to
+/// new lists, which the depot does not get back.
 struct frame_cache::owner {
-  frame_cache cache;
+  frame_cache* cache = new frame_cache;  // not part of the thread's storage, of which plugins get little
   ~owner() {
-    set_thread_frames(nullptr);
-    cache.flush();
+    plait_thread_frames = &no_frames;
+    cache->flush();
+    delete std::exchange(cache, nullptr);
   }
 };
 
 PLAIT_NOINLINE inline frame_cache& frame_cache::of_this_thread() {
   static thread_local owner lists;
-  set_thread_frames(&lists.cache);
-  return lists.cache;
+  if (lists.cache == nullptr) lists.cache = new frame_cache;  // the thread is ending
+  plait_thread_frames = lists.cache;
+  return *lists.cache;
 }
 
 /// Memory for an object of `size` bytes, aligned to 32. Throws std::bad_alloc.
@@ -165,10 +218,7 @@ PLAIT_ALWAYS_INLINE void* allocate_frame(std::size_t size) {
   const std::size_t size_class = (size + frame_grain - 1) / frame_grain;
   if (size_class >= frame_classes) [[unlikely]]
     return allocate_aligned(size);
-  auto* cache = static_cast<frame_cache*>(thread_frames());
-  if (cache == nullptr) [[unlikely]]
-    cache = &frame_cache::of_this_thread();
-  return cache->allocate(size_class);
+  return thread_frames().allocate(size_class);
 #endif
 }
 
@@ -180,10 +230,7 @@ PLAIT_ALWAYS_INLINE void release_frame(void* frame, std::size_t size) noexcept {
   const std::size_t size_class = (size + frame_grain - 1) / frame_grain;
   if (size_class >= frame_classes) [[unlikely]]
     return release_aligned(frame, size);
-  auto* cache = static_cast<frame_cache*>(thread_frames());
-  if (cache == nullptr) [[unlikely]]
-    cache = &frame_cache::of_this_thread();
-  cache->release(frame, size_class);
+  thread_frames().release(frame, size_class);
 #endif
 }
 

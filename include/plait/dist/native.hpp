@@ -39,6 +39,7 @@ inline MPI_Comm comm() {
 template <class Start>
 class [[nodiscard("nothing is started or awaited before co_await")]] request_awaiter : dist::pollable {
  public:
+  using resumes_in_pool = void;
   request_awaiter(const char* call, Start start) : call_(call), start_(std::move(start)) {}
   request_awaiter(request_awaiter &&) = delete;
 

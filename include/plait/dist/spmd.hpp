@@ -80,6 +80,7 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
   ~gathering() override {
     if (this->ended == outcome::error && !this->seen) report_unobserved(std::move(this->error), "an spmd call");
     end_observers(*this);
+    this->clear();
   }
 
   bool accept(wire::reader& in, const result_head& head) noexcept override {

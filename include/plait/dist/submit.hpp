@@ -42,7 +42,7 @@ future<typename Callable::traits::result> submit_callable(placement where, A&&..
     const auto [w, run] = running("submit");
     auto& parent = w->current->make_children();
     auto* task = new submitted<Callable>(parent, w->current->context, std::forward<A>(a)...);
-    task->self.started = w->current->started;
+    task->self.started = w->time_of(*w->current);
     auto f = plait::detail::make_future<typename Callable::traits::result>(*task);
     parent.add_child();
     try {

@@ -61,6 +61,7 @@ class submitted final : public portable, public awaiting_reply, public result_ce
   ~submitted() override {
     if (this->ended == outcome::error && !this->seen) report_unobserved(std::move(this->error), name());
     end_observers(*this);
+    this->clear();
   }
 
   decltype(auto) call() { return call_with<Callable>(*arguments_); }

@@ -31,6 +31,7 @@ class deque {
   /// capacity: of the first ring, a power of two.
   explicit deque(std::size_t capacity = 256) {
     install(capacity);
+    last_free_ = mask_;
     publish();
   }
   deque(const deque&) = delete;
@@ -43,10 +44,27 @@ class deque {
     }
   }
 
+  /// Owner only: whether there is room for another job without looking further.
+  PLAIT_ALWAYS_INLINE bool has_room() const noexcept { return mark() <= last_free_; }
+  /// Owner only. Makes room for one job. Throws std::bad_alloc where it must grow and cannot.
+  void reserve() {
+    if (!has_room()) make_room();
+  }
+  /// Owner only, where there is room: the continuation of a task.
+  PLAIT_ALWAYS_INLINE void push_reserved(job* continuation_of_task) noexcept {
+    put(reinterpret_cast<std::uintptr_t>(continuation_of_task) | continuation);
+  }
+
   /// Owner only. Throws std::bad_alloc where it must grow and cannot; the job is then not in the deque.
-  PLAIT_ALWAYS_INLINE void push(job* j) { put(reinterpret_cast<std::uintptr_t>(j)); }
+  void push(job* j) {
+    reserve();
+    put(reinterpret_cast<std::uintptr_t>(j));
+  }
   /// The same for the continuation of a task.
-  PLAIT_ALWAYS_INLINE void push_continuation(job* j) { put(reinterpret_cast<std::uintptr_t>(j) | continuation); }
+  void push_continuation(job* j) {
+    reserve();
+    push_reserved(j);
+  }
 
   /// Owner only: the newest job, or null.
   job* pop() noexcept { return job_in(take_newest()); }
@@ -56,7 +74,7 @@ class deque {
     const auto b = bottom_.load(std::memory_order_relaxed) - 1;  // only the owner writes it
     const auto expected = reinterpret_cast<std::uintptr_t>(mine) | continuation;
     if (slot(b).load(std::memory_order_relaxed) != expected) return false;  // written by this thread
-    return take_newest() == expected;
+    return withdraw(b);
   }
 
   /// Any thread: the oldest job, or null if there is none, it is not wanted, or another took it first.
@@ -104,28 +122,28 @@ class deque {
 
   cell& slot(std::int64_t i) noexcept { return own_cells_[i & mask_]; }
 
-  PLAIT_ALWAYS_INLINE void put(std::uintptr_t value) {
-    const auto b = bottom_.load(std::memory_order_relaxed);  // only the owner writes it
-    if (b - top_seen_ > mask_) [[unlikely]]
-      make_room(b);
+  PLAIT_ALWAYS_INLINE void put(std::uintptr_t value) noexcept {
+    const auto b = mark();
     slot(b).store(value, std::memory_order_relaxed);  // ordered by the release of bottom below
     bottom_.store(b + 1, std::memory_order_release);  // partner: steal's load of bottom
   }
 
-  PLAIT_ALWAYS_INLINE std::uintptr_t take_newest() noexcept {
-    const auto b = bottom_.load(std::memory_order_relaxed) - 1;  // only the owner writes it
+  std::uintptr_t take_newest() noexcept {
+    const auto b = bottom_.load(std::memory_order_relaxed) - 1;        // only the owner writes it
+    return withdraw(b) ? slot(b).load(std::memory_order_relaxed) : 0;  // written by this thread
+  }
+
+  /// Takes the job at b, the newest, away from thieves. False if there is none, or a thief has it.
+  PLAIT_ALWAYS_INLINE bool withdraw(std::int64_t b) noexcept {
     bottom_.exchange(b, std::memory_order_seq_cst);
     auto t = top_.load(std::memory_order_seq_cst);
     if (t < b) [[likely]]
-      return slot(b).load(std::memory_order_relaxed);  // written by this thread
-    std::uintptr_t taken = 0;
-    if (t == b) {
-      taken = slot(b).load(std::memory_order_relaxed);  // written by this thread
-      // relaxed on failure: the thief that won has everything, nothing of it is read here
-      if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst, std::memory_order_relaxed)) taken = 0;
-    }
+      return true;
+    // relaxed on failure: the thief that won has everything, nothing of it is read here
+    const bool mine =
+        t == b && top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst, std::memory_order_relaxed);
     bottom_.store(b + 1, std::memory_order_relaxed);  // publishes no new job
-    return taken;
+    return mine;
   }
 
   /// What lies at t, which is the top; ordered by the loads of top and bottom before, and checked by who takes it.
@@ -143,16 +161,19 @@ class deque {
     own_cells_ = fresh->cells();
   }
 
-  PLAIT_NOINLINE void make_room(std::int64_t b) {
-    top_seen_ =
+  PLAIT_NOINLINE void make_room() {
+    const auto b = mark();
+    const auto top =
         top_.load(std::memory_order_acquire);  // partner: the exchanges of thieves; what they took may be overwritten
-    if (b - top_seen_ <= mask_) return;
+    last_free_ = top + mask_;
+    if (b <= last_free_) return;
     auto* old_cells = own_cells_;
     const auto old_mask = mask_;
     install(2 * (static_cast<std::size_t>(mask_) + 1));
-    for (auto i = top_seen_; i < b; ++i) {
+    for (auto i = top; i < b; ++i) {
       slot(i).store(old_cells[i & old_mask].load(std::memory_order_relaxed), std::memory_order_relaxed);  // see publish
     }
+    last_free_ = top + mask_;
     publish();
   }
 
@@ -162,7 +183,7 @@ class deque {
   alignas(64) std::atomic<std::int64_t> bottom_{0};
   cell* own_cells_ = nullptr;
   std::int64_t mask_ = 0;
-  std::int64_t top_seen_ = 0;  // top never goes back, so this is a lower bound
+  std::int64_t last_free_ = 0;  // up to here cells may be written: a lower bound, since top never goes back
   std::atomic<ring*> ring_{nullptr};
   ring* rings_ = nullptr;  // the newest, which names those before it
 };

@@ -30,7 +30,9 @@ struct alignas(16) waiter : job {
   /// Null: resume `handle`. Otherwise called once in place of that, by the thread that completes; gives the waiter to
   /// resume, or null. Must be the last use of this waiter unless it returns it.
   waiter* (*notify)(waiter*) noexcept;
-  std::coroutine_handle<> handle;
+  union {
+    std::coroutine_handle<> handle;
+  };
   pool* home;  ///< where it resumes
 };
 

@@ -99,10 +99,9 @@ class family {
 /// One started task: what its children, and the questions of the running code, refer to.
 struct unit {
   family* children;  ///< null until the first counted child; only the unit's own running code reads or makes it
-  family* parent;    ///< counts this unit, or null (forks: see fork.hpp)
+  family* parent;    ///< counts this unit; forks use it in another way: see task/promise.hpp
   void* context;     ///< inherited by all that this unit starts: the run of a runtime, or null
-  /// When it started, by the workers' clocks (worker.hpp): later than its parent, and than all that its worker ran
-  /// before. Until then, when its parent started.
+  /// When it started, by the workers' clocks (worker.hpp); until then, its parent's time.
   std::uint64_t started;
 
   family& make_children() {

@@ -122,16 +122,26 @@ class alignas(64) worker {
   // Inside a blocking wait a worker runs other tasks on top of the one that waits, which can go on only when they have
   // left the stack. If one of them then waited in the same way for a task below it, neither could go on. A task waits
   // for those that it has started, directly or not, so what must not run on top is a continuation of whoever started a
-  // task below. Clocks tell: such a unit has started before every unit below, and all that they will ever wait for
-  // starts later. Hence only units that have started after the topmost one that waits go on here; new ones always may.
-  // So the units on a stack have started in the order in which they lie there, and of all that wait, the one that has
-  // started last finds what it waits for on every worker's list of what may run.
+  // task below. Logical clocks tell (Lamport 1978): a unit gets a time that is later than its parent's and than that of
+  // every unit which waits below it on the stack. Hence only units with a later time than the topmost one that waits go
+  // on here; new ones always may. So times increase from the bottom of a stack to its top, and of all that wait, the
+  // unit with the latest time finds what it waits for on every worker's list of what may run.
 
-  /// A unit starts here: gives it its time.
-  PLAIT_ALWAYS_INLINE void begin(unit& u) noexcept {
-    clock_ = (u.started > clock_ ? u.started : clock_) + 1;
-    u.started = clock_;
+  /// A unit starts here: gives it its time, later also than those of all that have started here before.
+  void begin(unit& u) noexcept {
+    if (u.started > clock_) clock_ = u.started;
+    if (waiting_since_ > clock_) clock_ = waiting_since_;
+    u.started = ++clock_;
     current = &u;
+  }
+  /// A forked child starts here, on top of its parent, which ran here.
+  PLAIT_ALWAYS_INLINE void begin_child(unit& u, const unit& parent) noexcept {
+    u.started = time_of(parent) + 1;
+    current = &u;
+  }
+  /// The time of a unit that runs here.
+  PLAIT_ALWAYS_INLINE std::uint64_t time_of(const unit& u) const noexcept {
+    return is_bound(u) ? bound_since_ : u.started;
   }
   /// A unit goes on here that may have run elsewhere.
   void enter(unit* u) noexcept {
@@ -139,15 +149,15 @@ class alignas(64) worker {
     current = u;
   }
   /// Whether the job may run on top of this worker's stack. Never for a bound unit: see may_run_bound.
-  PLAIT_ALWAYS_INLINE bool may_run(const job& j) const noexcept {
-    return j.as == nullptr || j.as->started > waiting_since_;
-  }
+  bool may_run(const job& j) const noexcept { return j.as == nullptr || may_go_on(*j.as); }
+  PLAIT_ALWAYS_INLINE bool may_go_on(const unit& u) const noexcept { return u.started > waiting_since_; }
 
   // A bound unit runs on one worker only, the first of its pool, and between two calls of the layer above
   // (outside::enter_bound and leave_bound). A start of 0 marks it, so that may_run fails for it without another test;
   // its true start is kept here. There is one at a time.
 
-  static bool is_bound(const job& j) noexcept { return j.as != nullptr && j.as->started == 0; }
+  static bool is_bound(const unit& u) noexcept { return u.started == 0; }
+  static bool is_bound(const job& j) noexcept { return j.as != nullptr && is_bound(*j.as); }
   /// The unit that has just begun here goes on only here from now on.
   void bind(unit& u) noexcept { bound_since_ = std::exchange(u.started, 0); }
   /// Whether a bound unit, whose worker this is, may run on top of the stack.
@@ -177,12 +187,10 @@ class alignas(64) worker {
 
   /// What await_suspend returns to go on with `h`: `h` itself, or, where that would let the stack grow without end, a
   /// coroutine that does nothing; the loop that resumed us then resumes `h`.
-  PLAIT_ALWAYS_INLINE static std::coroutine_handle<> transfer(worker* w, std::coroutine_handle<> h) noexcept {
+  PLAIT_ALWAYS_INLINE static std::coroutine_handle<> transfer(std::coroutine_handle<> h) noexcept {
 #if !PLAIT_TAIL_TRANSFER
-    if (w != nullptr && static_cast<char*>(__builtin_frame_address(0)) < w->transfer_floor_) [[unlikely]]
-      return w->stash(h);
-#else
-    (void)w;
+    if (base::is_below_thread_floor()) [[unlikely]]
+      return of_this_thread()->stash(h);
 #endif
     return h;
   }
@@ -195,15 +203,14 @@ class alignas(64) worker {
    public:
     stack_scope(worker& w, loop kind) noexcept
         : worker_(w),
-          floor_(w.transfer_floor_),
           current_(w.current),
           waiting_since_(w.waiting_since_),
           waiting_(w.waiting_),
           outer_(w.innermost_) {
       auto* lowest = static_cast<char*>(__builtin_frame_address(0)) - transfer_stack;
-      w.transfer_floor_ = lowest > w.help_floor_ ? lowest : w.help_floor_;
+      floor_ = base::exchange_thread_floor(lowest > w.help_floor_ ? lowest : w.help_floor_);
       if (w.current != nullptr) {
-        const auto since = w.current->started != 0 ? w.current->started : w.bound_since_;
+        const auto since = w.time_of(*w.current);
         if (since > w.waiting_since_) w.waiting_since_ = since;
       }
       w.current = nullptr;
@@ -211,7 +218,7 @@ class alignas(64) worker {
       w.innermost_ = this;
     }
     ~stack_scope() {
-      worker_.transfer_floor_ = floor_;
+      base::exchange_thread_floor(floor_);
       worker_.current = current_;
       worker_.waiting_since_ = waiting_since_;
       worker_.waiting_ = waiting_;
@@ -292,13 +299,12 @@ class alignas(64) worker {
   unsigned index_;
   std::uint64_t random_;
   std::coroutine_handle<> stashed_;
-  std::uint64_t clock_ = 0;          ///< the latest start of a unit that has run here
-  std::uint64_t waiting_since_ = 0;  ///< the start of the topmost unit that waits on the stack, 0 if none does
-  std::uint64_t bound_since_ = 0;    ///< the start of the unit that was bound here last
+  std::uint64_t clock_ = 0;          ///< the latest time that a unit got here from a queue
+  std::uint64_t waiting_since_ = 0;  ///< the time of the topmost unit that waits on the stack, 0 if none does
+  std::uint64_t bound_since_ = 0;    ///< the time of the unit that was bound here last
   bool waiting_ = false;
   job* bound_ = nullptr;  ///< taken from the inbox, in order
   job* kept_ = nullptr;
-  char* transfer_floor_ = nullptr;
   char* help_floor_ = nullptr;
   char* steal_floor_ = nullptr;
   stack_scope* innermost_ = nullptr;  ///< of its loops

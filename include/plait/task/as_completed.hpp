@@ -105,6 +105,7 @@ class completions {
 
   class [[nodiscard("next does nothing until it is co_awaited")]] next_awaiter {
    public:
+    using resumes_in_pool = void;
     explicit next_awaiter(completions & from) noexcept : from_(from) {}
     bool await_ready() { return from_.left_ == 0 || from_.queue_->take(index_); }
     bool await_suspend(std::coroutine_handle<> h) {

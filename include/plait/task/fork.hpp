@@ -14,42 +14,55 @@ namespace detail {
 template <class T>
 class [[nodiscard("fork does nothing until it is co_awaited: auto f = co_await fork(...)")]] fork_awaiter {
  public:
+  using resumes_in_pool = void;
   explicit fork_awaiter(task_handle<T> child) noexcept : child_(child) {}
 
   bool await_ready() const noexcept { return false; }
 
   PLAIT_ALWAYS_INLINE std::coroutine_handle<> await_suspend(std::coroutine_handle<> parent) {
-    const auto child = child_;  // after the push a thief may resume the parent and end this awaiter
     auto* w = worker::of_this_thread();
     auto* as = w != nullptr ? w->current : nullptr;
-    if (as == nullptr) [[unlikely]]
-      refuse();
-    auto& p = child.promise();
-    p.kind = origin::fork;
-    p.execute = &resume_parent;
-    p.continuation = parent;
-    p.as = as;
-    p.self = {nullptr, nullptr, as->context, 0};
-    p.link.store(0, std::memory_order_relaxed);  // published by the push
-    try {
-      w->own.push_continuation(&p);
-    } catch (...) {  // no memory for a longer deque
-      child.destroy();
-      throw;
-    }
-    w->begin(p.self);
-    w->home().parking().notify_free();
-    return worker::transfer(w, child);
+    if (as == nullptr || !w->own.has_room()) [[unlikely]]
+      return prepare_and_start(parent);
+    return start(child_, parent, *w, *as);
   }
 
   future<T> await_resume() const noexcept { return make_future<T>(child_.promise()); }
 
  private:
-  [[noreturn]] PLAIT_NOINLINE void refuse() {
-    child_.destroy();
-    throw error(
-        "plait: fork was used outside of a task, or in a thread that is no worker of a pool: run the task with "
-        "sync_wait, pool::run or pool::spawn");
+  /// After the push a thief may resume the parent and end this awaiter, so it is not used here.
+  PLAIT_ALWAYS_INLINE static std::coroutine_handle<> start(task_handle<T> child, std::coroutine_handle<> parent,
+                                                           worker & w, unit & as) noexcept {
+    auto& p = child.promise();
+    p.kind = origin::fork;
+    p.execute = &resume_parent;
+    p.continuation = parent;
+    p.as = &as;
+    p.self.children = nullptr;
+    p.self.parent = nullptr;  // the link, published by the push
+    p.self.context = as.context;
+    w.begin_child(p.self, as);
+    w.own.push_reserved(&p);
+    w.home().parking().notify_free();
+    return worker::transfer(child);
+  }
+
+  /// Where something is missing.
+  PLAIT_NOINLINE std::coroutine_handle<> prepare_and_start(std::coroutine_handle<> parent) {
+    auto* w = worker::of_this_thread();
+    auto* as = w != nullptr ? w->current : nullptr;
+    try {
+      if (as == nullptr) {
+        throw error(
+            "plait: fork was used outside of a task, or in a thread that is no worker of a pool: run the task with "
+            "sync_wait, pool::run or pool::spawn");
+      }
+      w->own.reserve();
+    } catch (...) {
+      child_.destroy();
+      throw;
+    }
+    return start(child_, parent, *w, *as);
   }
 
   task_handle<T> child_;

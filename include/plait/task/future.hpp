@@ -43,7 +43,7 @@ void drop(result_cell<T>& cell) noexcept {
 template <class T>
 struct drop_guard {
   result_cell<T>* cell;
-  ~drop_guard() {
+  PLAIT_ALWAYS_INLINE ~drop_guard() {
     if (cell->kind == origin::fork) {
       frame_of(*cell).destroy();
     } else {
@@ -59,6 +59,7 @@ struct drop_guard {
 template <class T>
 class future_awaiter {
  public:
+  using resumes_in_pool = void;
   explicit future_awaiter(result_cell<T>* cell) noexcept : cell_(cell) {}
 
   PLAIT_ALWAYS_INLINE bool await_ready() const noexcept { return cell_->done(); }

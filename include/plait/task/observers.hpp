@@ -203,7 +203,7 @@ inline std::coroutine_handle<> resume_next(waiter* x, worker* w) noexcept {
     return std::noop_coroutine();
   }
   w->enter(x->as);
-  return worker::transfer(w, x->handle);
+  return worker::transfer(x->handle);
 }
 
 /// Runs the callbacks of a cell; later ones wait until it is done. For those whose end takes more than one step.

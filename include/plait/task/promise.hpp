@@ -3,6 +3,7 @@
 
 #include <plait/base/frame_pool.hpp>
 #include <plait/base/symbol.hpp>
+#include <plait/task/foreign.hpp>
 #include <plait/task/observers.hpp>
 #include <plait/task/unobserved.hpp>
 
@@ -28,21 +29,30 @@ using sched::unit;
 /// The part of a frame that says where control goes at the end of the task. As a job it is, for a fork, the parent's
 /// continuation, and for a spawned task the task itself.
 struct start_record : sched::job {
-  start_record() noexcept {}  // most tasks are calls
+  start_record() noexcept {}  // what is needed is set where the task is started; most tasks are calls
 
-  std::coroutine_handle<> continuation;  ///< call: the caller; fork: the parent; spawn: the task itself
+  union {
+    std::coroutine_handle<> continuation;  ///< call: the caller; fork: the parent
+  };
   // Forks and spawned tasks only; not initialised for calls.
   pool* home;  ///< spawned tasks: where it was queued
   unit self;
-  /// Forks: how child and parent tell each other that they run side by side. 0 at first. Who takes the parent's
+  /// Forks: how child and parent tell each other that they run side by side. Null at first. Who takes the parent's
   /// continuation from the deque puts the parent's family there; the child at its end puts `link_ended` and its own
-  /// family, if it has one. The second of the two, who finds the first's word, does the accounting.
-  std::atomic<std::uintptr_t> link;
+  /// family, if it has one. The second of the two, who finds the first's word, does the accounting. It lies in the
+  /// place of the unit's parent, which nobody knows before.
+  std::atomic_ref<family*> link() noexcept { return std::atomic_ref<family*>(self.parent); }
 };
 
+/// A family in a link, with marks in its lowest bits.
 inline constexpr std::uintptr_t link_ended = 1;
 inline constexpr std::uintptr_t link_taken = 2;
-inline family* family_in(std::uintptr_t link) noexcept { return reinterpret_cast<family*>(link & ~std::uintptr_t{3}); }
+inline family* marked(family* f, std::uintptr_t mark) noexcept {
+  return reinterpret_cast<family*>(reinterpret_cast<std::uintptr_t>(f) | mark);
+}
+inline family* family_in(family* link) noexcept {
+  return reinterpret_cast<family*>(reinterpret_cast<std::uintptr_t>(link) & ~std::uintptr_t{3});
+}
 
 inline void resume_joiner(waiter* joiner) noexcept {
   if (joiner != nullptr) [[unlikely]]
@@ -55,12 +65,12 @@ inline void resume_parent(sched::job* j, worker& w) noexcept {
   const auto parent = child.continuation;
   auto* as = child.as;
   // acquire in both: the child's family; partner: end_fork
-  auto before = child.link.load(std::memory_order_acquire);
-  if (before != link_ended) {
+  auto* before = child.link().load(std::memory_order_acquire);
+  if (before != marked(nullptr, link_ended)) {
     auto& children = as->make_children();  // the parent is suspended, so its unit is ours
     children.add_child();
-    before = child.link.exchange(reinterpret_cast<std::uintptr_t>(&children) | link_taken, std::memory_order_acq_rel);
-    if (before != 0) unit::ended(family_in(before), &children);  // the parent does not wait for children now
+    before = child.link().exchange(marked(&children, link_taken), std::memory_order_acq_rel);
+    if (before != nullptr) unit::ended(family_in(before), &children);  // the parent does not wait for children now
   }
   w.enter(as);
   w.resume(parent);
@@ -71,11 +81,10 @@ PLAIT_NOINLINE inline std::coroutine_handle<> end_fork(cell_base& cell, start_re
   seal(cell);  // callbacks may start children
   auto* own = record.self.children;
   // acq_rel: our family, and the parent's; partner: resume_parent
-  const auto before =
-      record.link.exchange(reinterpret_cast<std::uintptr_t>(own) | link_ended, std::memory_order_acq_rel);
+  auto* const before = record.link().exchange(marked(own, link_ended), std::memory_order_acq_rel);
   bool last = false;
   auto* next = complete(cell, 0, last);  // the frame may be gone now
-  if (before != 0) resume_joiner(unit::ended(own, family_in(before)));
+  if (before != nullptr) resume_joiner(unit::ended(own, family_in(before)));
   return resume_next(next, w);
 }
 
@@ -100,53 +109,66 @@ PLAIT_NOINLINE std::coroutine_handle<> end_spawned(Handle self, worker* w) noexc
   return resume_next(next, w);
 }
 
+/// A forked child whose continuation is still in this worker's deque as its newest job goes on with it: the parent is
+/// there, suspended, and nobody else can know the cell, see result_cell.hpp. Says whether it did; then the parent goes
+/// on. For a child that has started nothing which goes on beside it.
+PLAIT_ALWAYS_INLINE bool end_fork_alone(cell_base& cell, start_record& record, worker& w) noexcept {
+  if (record.self.children != nullptr || !w.may_go_on(*record.as) || !w.own.pop_if(&record)) [[unlikely]]
+    return false;
+  cell.state.store(state_done, std::memory_order_relaxed);  // see above
+  w.current = record.as;
+  return true;
+}
+
+/// Any other end of a forked child.
+PLAIT_NOINLINE inline std::coroutine_handle<> end_fork_otherwise(cell_base& cell, start_record& record,
+                                                                 worker* w) noexcept {
+  if (w == nullptr || !w->own.pop_if(&record)) return end_fork(cell, record, w);
+  if (!w->may_go_on(*record.as)) {
+    w->home().put_aside(*w, &record);
+    return end_fork(cell, record, w);
+  }
+  cell.state.store(state_done, std::memory_order_relaxed);  // as above
+  if (record.self.children != nullptr) {                    // the child has ended, what it spawned may not have
+    auto& children = record.as->make_children();
+    children.add_child();
+    unit::ended(record.self.children, &children);
+  }
+  w->current = record.as;
+  return worker::transfer(record.continuation);
+}
+
 struct final_awaiter {
   bool await_ready() const noexcept { return false; }
 
   template <class Promise>
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) const noexcept {
+  PLAIT_ALWAYS_INLINE std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) const noexcept {
     auto& p = self.promise();
+    if (p.kind == origin::call) return worker::transfer(p.continuation);
     auto* w = worker::of_this_thread();
-    if (p.kind == origin::call) return worker::transfer(w, p.continuation);
-    if (p.kind == origin::fork) {
-      if (w != nullptr && w->own.pop_if(&p)) [[likely]] {
-        // The continuation was not taken: the parent is there, suspended, and nobody else can know the cell, see
-        // result_cell.hpp.
-        if (w->may_run(p)) [[likely]] {
-          p.state.store(state_done, std::memory_order_relaxed);
-          if (p.self.children != nullptr) [[unlikely]]
-            adopt(p);
-          w->current = p.as;
-          return worker::transfer(w, p.continuation);
-        }
-        w->home().put_aside(*w, &p);
-      }
-      return end_fork(p, p, w);
+    if (p.kind == origin::fork) [[likely]] {
+      if (w != nullptr && end_fork_alone(p, p, *w)) [[likely]]
+        return worker::transfer(p.continuation);
+      return end_fork_otherwise(p, p, w);
     }
     return end_spawned(self, w);
   }
 
   void await_resume() const noexcept {}
-
- private:
-  /// The child has ended, what it spawned may not have.
-  static void adopt(start_record& child) noexcept {
-    auto& children = child.as->make_children();
-    children.add_child();
-    unit::ended(child.self.children, &children);
-  }
 };
 
 template <class T>
-struct promise_base : result_cell<T>, start_record {
+struct promise_base : result_cell<T>, start_record, relays_foreign_awaitables {
   static void* operator new(std::size_t size) { return base::allocate_frame(size); }
   static void operator delete(void* frame, std::size_t size) noexcept { base::release_frame(frame, size); }
 
   ~promise_base() {
-    if (this->ended == outcome::error && !this->seen && this->kind != origin::call) [[unlikely]]
-      report();
-    if ((this->state.load(std::memory_order_relaxed) & state_observed) != 0) [[unlikely]]  // last owner
-      end_observers(*this);
+    const bool observed = (this->state.load(std::memory_order_relaxed) & state_observed) != 0;  // last owner
+    if (this->ended == outcome::value && !observed) [[likely]] {
+      this->destroy_value();
+    } else {
+      tidy();
+    }
   }
 
   std::suspend_always initial_suspend() const noexcept { return {}; }
@@ -154,7 +176,8 @@ struct promise_base : result_cell<T>, start_record {
   void unhandled_exception() noexcept { this->set_error(std::current_exception()); }
 
  private:
-  PLAIT_NOINLINE void report() noexcept;
+  PLAIT_NOINLINE void tidy() noexcept;
+  void report() noexcept;
 };
 
 template <class T>
@@ -197,6 +220,13 @@ struct frame_guard {
 template <class T>
 task_handle<T> frame_of(result_cell<T>& cell) noexcept {
   return task_handle<T>::from_promise(static_cast<task_promise<T>&>(cell));
+}
+
+template <class T>
+void promise_base<T>::tidy() noexcept {
+  if (this->ended == outcome::error && !this->seen && this->kind != origin::call) report();
+  end_observers(*this);
+  this->clear();
 }
 
 template <class T>

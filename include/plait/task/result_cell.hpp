@@ -55,7 +55,8 @@ struct cell_base {
   std::atomic<std::uint64_t> state{0};
   origin kind = origin::call;
   outcome ended = outcome::none;
-  bool seen = false;  ///< the exception has reached somebody
+  bool seen = false;       ///< the exception has reached somebody
+  std::uint8_t spare = 0;  ///< makes one store of the four
   /// Ends a cell that is not forked; set by who made it so.
   void (*destroy)(cell_base*) noexcept;
   /// Runs the task here and now if it is still unclaimed (spawned and submitted tasks), else returns false.
@@ -114,12 +115,21 @@ struct result_cell : cell_base {
   };
 
   result_cell() noexcept {}
-  ~result_cell() {
+  /// Who owns the cell calls clear() first.
+  ~result_cell() {}
+
+  /// Ends what the cell holds.
+  void clear() noexcept {
     if (ended == outcome::value) {
       destroy_value();
     } else if (ended == outcome::error) {
       error.~exception_ptr();
     }
+    ended = outcome::none;
+  }
+  void destroy_value() noexcept {
+    using type = stored_t<T>;
+    value.~type();
   }
 
   template <class... A>
@@ -151,10 +161,6 @@ struct result_cell : cell_base {
   }
 
  private:
-  void destroy_value() noexcept {
-    using type = stored_t<T>;
-    value.~type();
-  }
   [[noreturn]] PLAIT_NOINLINE void rethrow() {
     seen = true;
     std::rethrow_exception(error);

@@ -54,7 +54,7 @@ task_promise<T>& prepare_spawn(task<T>& t, pool& where, sched::family& parent, v
   p.destroy = [](cell_base* cell) noexcept { frame_of(static_cast<result_cell<T>&>(*cell)).destroy(); };
   p.run_if_queued = &run_if_queued<T>;
   p.execute = &execute_spawned<T>;
-  p.self = {nullptr, &parent, context, w != nullptr && w->current != nullptr ? w->current->started : 0};
+  p.self = {nullptr, &parent, context, w != nullptr && w->current != nullptr ? w->time_of(*w->current) : 0};
   p.state.store(2 * state_owner, std::memory_order_relaxed);  // published by the queue
   parent.add_child();
   return p;

@@ -34,12 +34,13 @@ class [[nodiscard("a task does nothing until it is co_awaited, forked, spawned o
 
   class awaiter {
    public:
+    using resumes_in_pool = void;
     explicit awaiter(detail::task_handle<T> frame) noexcept : frame_(frame) {}
     bool await_ready() const noexcept { return false; }
     PLAIT_ALWAYS_INLINE std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) const noexcept {
       const auto callee = frame_;
       callee.promise().continuation = caller;
-      return sched::worker::transfer(sched::worker::of_this_thread(), callee);
+      return sched::worker::transfer(callee);
     }
     T await_resume() const {
       const detail::frame_guard<T> guard{frame_};

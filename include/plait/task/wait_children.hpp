@@ -21,6 +21,7 @@ namespace detail {
 class [[nodiscard(
     "wait_children does nothing until it is co_awaited; plain functions use wait_children_blocking")]] wait_children {
  public:
+  using resumes_in_pool = void;
   bool await_ready() const {
     auto* w = detail::worker::of_this_thread();
     if (w == nullptr || w->current == nullptr) detail::refuse_wait_children();

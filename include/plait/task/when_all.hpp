@@ -57,6 +57,7 @@ task<void> start(future<T>& f, future<T>& started) {
 template <class T>
 class settled_awaiter {
  public:
+  using resumes_in_pool = void;
   explicit settled_awaiter(result_cell<T>* cell) noexcept : cell_(cell) {}
   bool await_ready() const noexcept { return cell_->done(); }
   bool await_suspend(std::coroutine_handle<> h) {
@@ -141,8 +142,9 @@ task<std::vector<vector_value_t<child_value_t<C>>>> start_and_join_range(std::ve
 /// the results in argument order, with std::monostate for void. All have ended before it resumes; then the first
 /// exception in argument order is rethrown.
 template <detail::child... C>
-  requires(sizeof...(C) > 0)
-auto when_all(C&&... children) { return detail::start_and_join<std::remove_cvref_t<C>...>(std::move(children)...); }
+auto when_all(C&&... children) {
+  return detail::start_and_join<std::remove_cvref_t<C>...>(std::move(children)...);
+}
 
 /// The same for a range of tasks or of futures: gives a vector in their order, with references as
 /// std::reference_wrapper.

@@ -11,6 +11,7 @@ namespace plait {
 /// where thieves may take it too. Does nothing off a worker.
 class [[nodiscard("yield does nothing until it is co_awaited")]] yield {
  public:
+  using resumes_in_pool = void;
   bool await_ready() const noexcept { return detail::worker::of_this_thread() == nullptr; }
   void await_suspend(std::coroutine_handle<> h) {
     auto* w = detail::worker::of_this_thread();
