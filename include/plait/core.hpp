@@ -7,7 +7,9 @@
 #include <plait/task/fork.hpp>
 #include <plait/task/future.hpp>
 #include <plait/task/run.hpp>
+#include <plait/task/sleep.hpp>
 #include <plait/task/spawn.hpp>
+#include <plait/task/stop.hpp>
 #include <plait/task/task.hpp>
 #include <plait/task/this_worker.hpp>
 #include <plait/task/unobserved.hpp>

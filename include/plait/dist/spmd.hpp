@@ -74,7 +74,7 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
       : parts_(static_cast<std::size_t>(parts)), missing_(parts), self_{nullptr, &parent, context, 0} {
     this->kind = origin::object;
     this->cell_base::destroy = [](cell_base* c) noexcept { delete static_cast<gathering*>(static_cast<cell*>(c)); };
-    this->cell_base::run_if_queued = [](cell_base*) noexcept { return false; };
+    this->cell_base::control = [](cell_base*, request) noexcept { return false; };
     this->state.store(2 * state_owner | state_claimed, std::memory_order_relaxed);  // not shared yet
   }
   ~gathering() override {
@@ -117,9 +117,12 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
     }
     auto left = self_;
     bool last = false;
-    auto* next = complete(*this, state_owner, last, [&] { left = self_; });
+    auto* next = complete(*this, state_owner, last, [&] {
+      self_.retire();
+      left = self_;
+    });
     if (last) end_as(&w, left, [this] { delete this; });
-    resume_joiner(sched::unit::ended(left.children, left.parent));
+    resume_joiner(sched::unit::count_end(left.children, left.parent));
     resume_later(next);
   }
 

@@ -54,12 +54,15 @@ class submitted final : public portable, public awaiting_reply, public result_ce
     this->self = {nullptr, &parent, context, 0};
     this->kind = origin::object;
     this->cell_base::destroy = [](cell_base* c) noexcept { delete static_cast<submitted*>(static_cast<cell*>(c)); };
-    this->cell_base::run_if_queued = &run_now;
+    this->cell_base::control = &control;
     this->state.store(2 * state_owner,
                       std::memory_order_relaxed);  // published by the queue: the future's hold, and ours
   }
   ~submitted() override {
-    if (this->ended == outcome::error && !this->seen) report_unobserved(std::move(this->error), name());
+    if (this->ended == outcome::error && !this->seen &&
+        !(this->stop_requested() && plait::detail::is_cancellation(this->error))) {
+      report_unobserved(std::move(this->error), name());
+    }
     end_observers(*this);
     this->clear();
   }
@@ -130,9 +133,12 @@ class submitted final : public portable, public awaiting_reply, public result_ce
   waiter* end(sched::worker* w) noexcept {
     auto left = this->self;
     bool last = false;
-    auto* next = complete(*this, state_owner, last, [&] { left = this->self; });  // its callbacks may have children
+    auto* next = complete(*this, state_owner, last, [&] {
+      this->self.retire();
+      left = this->self;  // its callbacks may have children
+    });
     if (last) end_as(w, left, [this] { delete this; });
-    resume_joiner(sched::unit::ended(left.children, left.parent));
+    resume_joiner(sched::unit::count_end(left.children, left.parent));
     return next;
   }
 
@@ -148,16 +154,22 @@ class submitted final : public portable, public awaiting_reply, public result_ce
   }
   static void execute_claimed(sched::job* j, sched::worker& w) noexcept { run_here(of(j), w); }
 
-  /// A blocking wait runs what it waits for.
-  static bool run_now(cell_base* c) noexcept {
+  static bool control(cell_base* c, request what) noexcept {
     auto& task = *static_cast<submitted*>(static_cast<cell*>(c));
+    if (what == request::stop) return plait::detail::stop_running(task, task.self);
     task.state.fetch_add(state_owner, std::memory_order_relaxed);  // the run's hold; the caller has one
-    if (task.claim()) {
-      run_here(task, *sched::worker::of_this_thread());
-      return true;
+    if (!task.claim()) {
+      task.drop_owner();
+      return false;
     }
-    task.drop_owner();
-    return false;
+    if (what == request::run) {
+      run_here(task, *sched::worker::of_this_thread());
+    } else {
+      task.set_cancelled();
+      task.arguments_.reset();
+      resume_later(task.end(nullptr));
+    }
+    return true;
   }
 
   std::optional<typename traits::arguments> arguments_;
@@ -202,10 +214,11 @@ class imported : public portable {
   void fail(const std::exception_ptr& e) noexcept { home_.answers().send_failure(to_, e, *this->callable); }
 
   virtual std::coroutine_handle<> conclude(sched::worker*) noexcept {
+    this->self.retire();
     auto* own = this->self.children;
     auto* parent = this->self.parent;
     delete this;
-    resume_joiner(sched::unit::ended(own, parent));
+    resume_joiner(sched::unit::count_end(own, parent));
     return std::noop_coroutine();
   }
 

@@ -6,6 +6,8 @@
 #include <plait/base/pause.hpp>
 #include <plait/base/thread.hpp>
 #include <plait/sched/outside.hpp>
+#include <plait/sched/timer_queue.hpp>
+#include <plait/sched/victims.hpp>
 #include <plait/sched/worker.hpp>
 
 #include <atomic>
@@ -42,10 +44,12 @@ class pool {
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
 
-  /// Refuses work from outside, waits for all tasks that were started in it, and joins its threads.
+  /// Refuses work from outside, waits for all tasks that were started in it, and joins its threads. When nothing else
+  /// is left to run, tasks that are suspended at timers, promises and sync objects go on with cancelled_error.
   ~pool() {
     closing_.store(true, std::memory_order_seq_cst);
     ground_.subtree_ended();
+    parking_.wake_all();  // the last that finds nothing looks for suspended tasks
     if (first_thread_ == 1) work_here([this] { return ground_.signal.is_set(); });
     ground_.signal.wait();
     end_threads();
@@ -128,7 +132,7 @@ class pool {
     }
     // The job may run, and all others end, before this thread is through: until then the pool must not end.
     ground_.add_subtree();
-    injected_.push(j);
+    victims_.injected.push(j);
     parking_.notify_all_kinds();
     ground_.subtree_ended();
   }
@@ -137,9 +141,17 @@ class pool {
   /// it, or to itself later. One of a bound unit goes to the worker where it may run.
   void put_aside(sched::worker& w, sched::job* j) noexcept {
     if (sched::worker::is_bound(*j)) return w.index() == 0 && !w.may_run_bound() ? w.keep(j) : post_to(0, j);
-    w.aside.push(j);
-    asides_.fetch_add(1, std::memory_order_seq_cst);  // partner: rest
-    parking_.wake_for_aside();
+    victims_.put_aside(w, j);
+  }
+
+  /// Where the tasks that sleep in this pool stand. Who has added the earliest timer calls timer_added.
+  sched::timer_queue& timers() noexcept { return timers_; }
+  void timer_added() noexcept {
+    if (auto* w = timekeeper_.load(std::memory_order_seq_cst)) {  // partner: rest
+      parking_.wake(w->bed);
+    } else {
+      parking_.notify_free();
+    }
   }
 
   /// Queues a job that only this worker may execute. Any thread.
@@ -219,7 +231,7 @@ class pool {
     // up.
     for (auto& w : workers_) {
       while (auto* j = w.next_own()) w.execute(j);
-      while (auto* j = w.take_first(injected_, w.own)) w.execute(j);
+      while (auto* j = w.take_first(victims_.injected, w.own)) w.execute(j);
     }
   }
 
@@ -258,12 +270,13 @@ class pool {
   /// What must get its turn also while a worker has work of its own.
   void serve(sched::worker& w) noexcept {
     if (auto* o = outside()) o->poll(w);
+    fire_timers();
     for (int most = 64; most > 0; --most) {  // results that have just come: nobody else can take them
       auto* j = w.next_bound();
       if (j == nullptr) break;
       run(w, j);
     }
-    if (auto* j = w.take_first(injected_, w.own)) run(w, j);
+    if (auto* j = w.take_first(victims_.injected, w.own)) run(w, j);
     if (auto* j = w.take_first(w.fifo, w.own)) run(w, j);
   }
 
@@ -274,7 +287,7 @@ class pool {
     const auto role = w.role();
     parking_.begin_search(role);
     for (;;) {
-      const auto asides = asides_.load(std::memory_order_seq_cst);
+      const auto asides = victims_.asides();
       if (look_around(w, role, stop) || rest(w, role, asides, stop, deadline)) return;
     }
   }
@@ -290,8 +303,8 @@ class pool {
         leave_search(role);
         return true;
       }
-      auto* j = find(w);
-      if (j != nullptr || reach_out(w)) {
+      auto* j = victims_.find(w);
+      if (j != nullptr || reach_out(w) || fire_timers()) {
         end_search(role);
         if (j != nullptr) run(w, j);
         return true;
@@ -317,7 +330,7 @@ class pool {
   void leave_search(sched::parking_lot::role role) noexcept {
     if (!parking_.end_search(role)) return;
     parking_.see_pushes();
-    if (injected_.empty() && !anything_to_steal(sched::jobs::all, nullptr)) return;
+    if (victims_.injected.empty() && !timers_.any() && !victims_.anything_to_steal(sched::jobs::all, nullptr)) return;
     parking_.notify_free();
     parking_.notify_all_kinds();
   }
@@ -337,21 +350,26 @@ class pool {
       ticket = beyond->prepare_listen();
     }
     sched::job* j = nullptr;
+    sched::worker* nobody = nullptr;
+    const bool keeps_time = timekeeper_.compare_exchange_strong(nobody, &w, std::memory_order_seq_cst);
     parking_.lie_down(w.bed, role, !listens);
-    // partner of asides_: put_aside, which wakes after its change
-    const bool new_aside = asides_.load(std::memory_order_seq_cst) != asides;
-    if (!stop() && !new_aside && !anything_for(w) && !(beyond != nullptr && beyond->poll_last(w))) {
-      j = last_resort(w);
-      if (j == nullptr) {
+    // put_aside wakes after its change
+    const bool new_aside = victims_.asides() != asides;
+    if (!stop() && !new_aside && !victims_.anything_for(w) && !(beyond != nullptr && beyond->poll_last(w))) {
+      j = victims_.last_resort(w);
+      if (j == nullptr && !fire_timers() && !interrupt_suspended()) {
         w.counters.parked.add();
+        // read after lie_down: who adds an earlier timer wakes the timekeeper
+        const auto until = keeps_time && timers_.next() < deadline ? timers_.next() : deadline;
         if (listens) {
-          beyond->listen(ticket, deadline);
+          beyond->listen(ticket, until);
         } else {
-          parking_.sleep(w.bed, deadline);
+          parking_.sleep(w.bed, until);
         }
       }
     }
     parking_.rise(w.bed);
+    if (keeps_time) timekeeper_.store(nullptr, std::memory_order_seq_cst);  // partner: timer_added
     if (listens) {
       w.bed.rouse = nullptr;
       listening_.store(false, std::memory_order_seq_cst);
@@ -362,72 +380,30 @@ class pool {
     return true;
   }
 
-  /// A job from its own queues, from outside of the pool's workers, or from another worker.
-  sched::job* find(sched::worker& w) noexcept {
-    if (auto* j = w.next_own()) return j;
-    if (auto* j = w.take_first(injected_, w.own)) return j;
-    if (auto* j = w.helping() ? look_through_asides(w) : w.take_first(w.aside, w.own)) return j;
-    return w.may_steal() ? steal(w, w.stealable()) : nullptr;
+  /// Queues the tasks whose time has come. True if there were some.
+  bool fire_timers() noexcept {
+    if (!timers_.any()) return false;
+    const auto now = clock::now();
+    return timers_.any_due(now) && post_all(timers_.take_due(now));
   }
 
-  sched::job* steal(sched::worker& w, sched::jobs wanted) noexcept {
-    const unsigned count = size();
-    if (count == 1) return nullptr;
-    const auto first = static_cast<unsigned>(w.random() % count);
-    for (unsigned i = 0; i < count; ++i) {
-      auto& victim = at((first + i) % count);
-      if (&victim == &w) continue;
-      auto* j = victim.own.steal(wanted);
-      if (j == nullptr) j = victim.submitted.steal();
-      if (j == nullptr) j = w.take_first(victim.placed, w.submitted);
-      if (j == nullptr) j = w.take_first(victim.fifo, w.own);
-      if (j == nullptr && wanted == sched::jobs::all) j = w.take_first(victim.aside, w.own);
-      if (j == nullptr) continue;
-      w.counters.stolen.add();
-      return j;
-    }
-    return nullptr;
+  /// Where the pool is ending and this was its last worker awake.
+  bool interrupt_suspended() noexcept {
+    if (!closing_.load(std::memory_order_seq_cst) || parking_.sleepers() < size()) return false;
+    bool something = false;
+    for (auto& w : workers_) something = post_all(w.suspended.interrupt_all()) || something;
+    return something;
   }
 
-  /// What a worker that helps may run of all that was put aside, by itself too, when its stack was higher.
-  sched::job* look_through_asides(sched::worker& w) noexcept {
-    if (size() == 1 || asides_.load(std::memory_order_relaxed) == 0) return nullptr;  // rest looks at the count again
-    const std::lock_guard lock(asides_mutex_);
-    for (auto& victim : workers_) {
-      if (victim.aside.empty()) continue;
-      auto* j = w.take_allowed(victim.aside);
-      if (!victim.aside.empty()) parking_.notify_free();  // who looked meanwhile has found nothing, and may sleep
-      if (j != nullptr) return j;
-    }
-    return nullptr;
-  }
-
-  /// Where all workers are about to sleep and this one does so inside a blocking wait: one of the continuations that
-  /// were left to others. It comes to that only where a task waits for one that it has not started.
-  sched::job* last_resort(sched::worker& w) noexcept {
-    if (!w.helping() || parking_.sleepers() < size() || !w.may_help()) return nullptr;
-    if (auto* j = w.take_first(w.aside, w.own)) return j;
-    return steal(w, sched::jobs::all);
+  bool post_all(sched::job* list) noexcept {
+    if (list == nullptr) return false;
+    while (list != nullptr) post(std::exchange(list, list->next_job));
+    return true;
   }
 
   bool reach_out(sched::worker& w) noexcept {
     auto* o = outside();
     return o != nullptr && (o->poll(w) || o->seek(w));
-  }
-
-  bool anything_for(sched::worker& w) noexcept {
-    return w.has_bound() || w.own.offers() || !injected_.empty() || w.submitted.offers() || !w.placed.empty() ||
-           !w.fifo.empty() || (!w.helping() && !w.aside.empty()) ||
-           (w.may_steal() && anything_to_steal(w.stealable(), &w));
-  }
-
-  bool anything_to_steal(sched::jobs wanted, const sched::worker* thief) noexcept {
-    for (auto& w : workers_) {
-      if (&w == thief) continue;
-      if (w.own.offers(wanted) || w.submitted.offers() || !w.placed.empty() || !w.fifo.empty()) return true;
-      if (wanted == sched::jobs::all && !w.aside.empty()) return true;
-    }
-    return false;
   }
 
   static void drained(sched::family* ground) noexcept { static_cast<ground_family*>(ground)->signal.set(); }
@@ -459,13 +435,13 @@ class pool {
   std::atomic<bool> closing_{false};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> listening_{false};
-  std::atomic<std::uint32_t> asides_{0};  ///< how often a job was put aside
-  std::mutex asides_mutex_;               ///< of those who look through what others have put aside
   std::atomic<sched::outside*> outside_{nullptr};
   sched::parking_lot parking_;
-  sched::job_queue injected_;
   ground_family ground_;
+  sched::timer_queue timers_;
+  std::atomic<sched::worker*> timekeeper_{nullptr};  ///< sleeps no longer than until the first timer
   base::fixed_array<sched::worker> workers_;
+  sched::victims victims_{workers_, parking_};
   base::fixed_array<base::thread> threads_;  ///< worker i's thread; none where the caller works
 };
 

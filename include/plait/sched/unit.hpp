@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <plait/sched/job.hpp>
+#include <plait/sched/family.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -13,105 +13,35 @@
 
 namespace plait::sched {
 
-/// The children of one unit. Two counts in one word: children that have not ended (bits 32 to 62), and subtrees that
-/// are not complete (bits 0 to 31), where the unit itself is one of the subtrees. Bit 63 is set while the unit waits
-/// for the first count to reach zero. When the second reaches zero nobody refers to the family any more, and it ends.
-class family {
- public:
-  /// What follows the end of the last subtree, as the last use of the family. Null: it is on the heap.
-  using completion = void (*)(family*) noexcept;
-
-  explicit family(completion on_complete) noexcept : on_complete_(on_complete) {}
-
-  /// A family on the heap that tells `parent_family` (set by then, or null) when it is complete.
-  static family* make() { return new family(nullptr); }
-
-  /// One more child. The caller's unit, or another unfinished child of it, keeps the family alive.
-  void add_child() noexcept { word_.fetch_add(one_child + one_subtree, std::memory_order_relaxed); }  // see child_ended
-  void add_subtree() noexcept { word_.fetch_add(one_subtree, std::memory_order_relaxed); }  // see subtree_ended
-
-  /// A child has ended and all that it started has too (complete), or not yet. Returns a waiter to resume, or null.
-  waiter* child_ended(bool complete) noexcept {
-    const auto change = complete ? one_child + one_subtree : one_child;
-    // acq_rel: what the child did happens before what follows the wait, and before the end of the family
-    const auto before = word_.fetch_sub(change, std::memory_order_acq_rel);
-    waiter* joiner = nullptr;
-    if ((before & joining) != 0 && children(before) == 1) {
-      word_.fetch_and(~joining, std::memory_order_relaxed);  // the unit is suspended, so it keeps the family alive
-      joiner = std::exchange(joiner_, nullptr);
-    }
-    if (complete && subtrees(before) == 1) {
-      if (auto* above = end()) above->subtree_ended();
-    }
-    return joiner;
-  }
-
-  /// A subtree whose root had ended before is complete, or the unit itself has ended.
-  void subtree_ended() noexcept {
-    // A loop, since a chain of tasks of which each has spawned the next may be long.
-    for (auto* f = this; f != nullptr; f = f->end()) {
-      // acq_rel: all that happened in the subtree happens before the completion
-      if (subtrees(f->word_.fetch_sub(one_subtree, std::memory_order_acq_rel)) != 1) return;
-    }
-  }
-
-  /// Called by the unit: whether children are running, with `w` then notified when the last of them ends.
-  bool join(waiter* w) noexcept {
-    joiner_ = w;
-    // release: joiner_; acquire: what ended children did
-    const auto before = word_.fetch_or(joining, std::memory_order_acq_rel);
-    if (children(before) != 0) return true;
-    word_.fetch_and(~joining, std::memory_order_relaxed);  // no child is left that could have seen it
-    return false;
-  }
-
-  bool has_children() const noexcept {
-    return children(word_.load(std::memory_order_acquire)) != 0;
-  }  // partner: child_ended
-  /// Whether only the unit itself, or whoever holds its place, is left.
-  bool idle() const noexcept { return subtrees(word_.load(std::memory_order_acquire)) <= 1; }  // partner: subtree_ended
-
-  family* parent_family = nullptr;  ///< told when this family is complete
-
- private:
-  static constexpr std::uint64_t one_subtree = 1;
-  static constexpr std::uint64_t one_child = std::uint64_t{1} << 32;
-  static constexpr std::uint64_t joining = std::uint64_t{1} << 63;
-  static constexpr std::uint64_t children(std::uint64_t word) noexcept { return (word & ~joining) >> 32; }
-  static constexpr std::uint64_t subtrees(std::uint64_t word) noexcept { return word & 0xffffffffu; }
-
-  /// The last subtree has ended. Gives the family above, which has to be told, or null.
-  family* end() noexcept {
-    if (on_complete_ != nullptr) {
-      on_complete_(this);
-      return nullptr;
-    }
-    auto* above = parent_family;
-    delete this;
-    return above;
-  }
-
-  std::atomic<std::uint64_t> word_{one_subtree};
-  waiter* joiner_ = nullptr;
-  completion on_complete_;
-};
-
 /// One started task: what its children, and the questions of the running code, refer to.
 struct unit {
-  family* children;  ///< null until the first counted child; only the unit's own running code reads or makes it
-  family* parent;    ///< counts this unit; forks use it in another way: see task/promise.hpp
-  void* context;     ///< inherited by all that this unit starts: the run of a runtime, or null
+  /// Null until the first counted child, or the first question or request about stopping. Made by the unit's own
+  /// running code, by who acts for it, or by who cancels it.
+  family* children;
+  family* parent;  ///< counts this unit; forks use it in another way: see task/promise.hpp
+  void* context;   ///< inherited by all that this unit starts: the run of a runtime, or null
   /// When it started, by the workers' clocks (worker.hpp); until then, its parent's time.
   std::uint64_t started;
 
   family& make_children() {
-    if (children == nullptr) children = family::make();
-    return *children;
+    const std::atomic_ref<family*> place(children);
+    auto* there = place.load(std::memory_order_acquire);  // partner: the exchange below
+    if (there != nullptr) return *there;
+    auto* made = family::make(*this);
+    // release: the family; acquire on failure: the other's
+    if (place.compare_exchange_strong(there, made, std::memory_order_acq_rel, std::memory_order_acquire)) return *made;
+    delete made;
+    return *there;
+  }
+  /// Before the end of the unit becomes known, and before its memory ends.
+  void retire() noexcept {
+    if (auto* own = std::atomic_ref<family*>(children).load(std::memory_order_acquire)) own->stops.set_owner(nullptr);
   }
 
   /// The unit has ended. `child_of` counts it. Returns a waiter to resume, or null.
-  static waiter* ended(family* own, family* child_of) noexcept {
+  static waiter* count_end(family* own, family* child_of) noexcept {
     if (own == nullptr) return child_of == nullptr ? nullptr : child_of->child_ended(true);
+    own->leave();
     own->parent_family = child_of;
     waiter* joiner = child_of == nullptr ? nullptr : child_of->child_ended(false);
     own->subtree_ended();  // after the line above: it may be the last that keeps child_of alive

@@ -110,14 +110,32 @@ class relayed_awaiter {
   waiter waiter_;
 };
 
+/// An awaiter that stays where it is. g++ 12 moves one that await_transform gives as a reference.
+template <class Awaiter>
+class awaiter_reference {
+ public:
+  explicit awaiter_reference(Awaiter& awaiter) noexcept : awaiter_(awaiter) {}
+  decltype(auto) await_ready() { return awaiter_.await_ready(); }
+  decltype(auto) await_suspend(std::coroutine_handle<> h) { return awaiter_.await_suspend(h); }
+  decltype(auto) await_resume() { return awaiter_.await_resume(); }
+
+ private:
+  Awaiter& awaiter_;
+};
+
 /// For promises: what plait does not know goes by a relay.
 struct relays_foreign_awaitables {
   template <class A>
   PLAIT_ALWAYS_INLINE static decltype(auto) await_transform(A&& a) {
-    if constexpr (awaitable_in_pool<A>) {
-      return static_cast<A&&>(a);
-    } else {
+    using plain = std::remove_reference_t<A>;
+    if constexpr (!awaitable_in_pool<A>) {
       return relayed_awaiter<awaiter_of_t<A>>(std::in_place, static_cast<A&&>(a));
+    } else if constexpr (!std::is_reference_v<awaiter_of_t<A>>) {
+      return awaiter_of(static_cast<A&&>(a));
+    } else if constexpr (std::is_trivially_copyable_v<plain>) {
+      return plain(a);
+    } else {
+      return awaiter_reference<plain>(a);
     }
   }
 };

@@ -38,10 +38,10 @@ class [[nodiscard("fork does nothing until it is co_awaited: auto f = co_await f
     p.execute = &resume_parent;
     p.continuation = parent;
     p.as = &as;
-    p.self.children = nullptr;
-    p.self.parent = nullptr;  // the link, published by the push
-    p.self.context = as.context;
-    w.begin_child(p.self, as);
+    p.children = nullptr;
+    p.parent = nullptr;  // the link, published by the push
+    p.context = as.context;
+    w.begin_child(p, as);
     w.own.push_reserved(&p);
     w.home().parking().notify_free();
     return worker::transfer(child);

@@ -3,6 +3,7 @@
 
 #include <plait/base/clock.hpp>
 #include <plait/task/blocking_wait.hpp>
+#include <plait/task/stop.hpp>
 #include <plait/task/task.hpp>
 
 #include <coroutine>
@@ -25,14 +26,33 @@ result_cell<T>& cell_of(const future<T>& f);
 template <class T>
 const sched::unit* unit_of(result_cell<T>& cell) noexcept {
   if (cell.kind == origin::object) return nullptr;
-  return &static_cast<task_promise<T>&>(cell).self;
+  return &static_cast<task_promise<T>&>(cell);
+}
+
+/// Requests a stop of a task that has not ended. False if it has, or can't be told.
+template <class T>
+bool stop_task(result_cell<T>& cell) {
+  if (cell.done()) return false;
+  if (cell.kind != origin::fork) return cell.control(&cell, request::stop);
+  auto& child = static_cast<task_promise<T>&>(cell);
+  return stop_running(child, child);
+}
+
+/// Where a fork's future is dropped before the end of its task.
+template <class T>
+PLAIT_NOINLINE void stop_and_wait(result_cell<T>& cell) noexcept {
+  try {
+    stop_task(cell);
+  } catch (...) {  // no memory: it ends by itself
+  }
+  wait_in_destructor(cell, unit_of(cell));
 }
 
 /// The end of a future's hold on its cell.
 template <class T>
 void drop(result_cell<T>& cell) noexcept {
   if (cell.kind == origin::fork) {
-    if (!cell.done()) wait_in_destructor(cell, unit_of(cell));
+    if (!cell.done()) stop_and_wait(cell);
     frame_of(cell).destroy();
   } else {
     cell.drop_owner();
@@ -136,6 +156,25 @@ class [[nodiscard("a dropped future detaches its task, or waits for it if it was
 
   /// Whether the task has ended, by a result, an exception, or cancellation.
   bool done() const { return cell().done() || detail::is_completing_here(cell()); }
+
+  /// Asks for the end of the task. One that has not started never will: its future is done then, with cancelled_error,
+  /// callbacks have run in this thread, and the result is true. One that runs sees it by its stop token, also those
+  /// that it has forked; where it is suspended at a timer or sync object it goes on with cancelled_error; the result is
+  /// false. False too if it has ended, or is on another rank. Throws std::bad_alloc.
+  bool cancel() {
+    auto& c = cell();
+    if (done()) return false;
+    if (c.kind != detail::origin::fork && c.control(&c, detail::request::cancel)) return true;
+    detail::stop_task(c);
+    return false;
+  }
+
+  /// Whether the task ended by cancellation: it never ran, or it ended by a cancelled_error. Never waits.
+  bool cancelled() const {
+    if (!done() || cell().ended != detail::outcome::error) return false;
+    cell().seen = cell().seen || cell().stop_requested();
+    return detail::is_cancellation(cell().error);
+  }
 
   /// The task's exception, or null if it has a result. Blocks until the task has ended.
   std::exception_ptr exception() const {

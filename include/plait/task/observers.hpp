@@ -217,6 +217,16 @@ inline void seal(cell_base& cell) noexcept {
   }
 }
 
+/// Resumes all of a list but the first, which it gives, from queues.
+inline waiter* resume_rest(sched::job* waiters) noexcept {
+  auto* first = static_cast<waiter*>(waiters);
+  if (first == nullptr) return nullptr;
+  for (auto* rest = first->next_job; rest != nullptr;) {
+    resume_later(static_cast<waiter*>(std::exchange(rest, rest->next_job)));
+  }
+  return first;
+}
+
 /// Makes the cell done: callbacks first, then the bit, with `drop` subtracted in the same step; then all waiters but
 /// one are resumed from queues. Gives that one, or null. The cell may be gone afterwards; `last` says whether the
 /// caller's was the last hold and it must end the cell. `before_done()` is called, once or more, when callbacks have
@@ -233,6 +243,11 @@ waiter* complete(cell_base& cell, std::uint64_t drop, bool& last, BeforeDone bef
       closed = block;
       s = cell.state.load(std::memory_order_acquire);  // partner: owners that were dropped meanwhile
     }
+    if ((s & state_held) != 0) {
+      base::pause();
+      s = cell.state.load(std::memory_order_acquire);  // partner: let_go
+      continue;
+    }
     before_done();
     // release: the result; acquire: the waiter's contents
     if (cell.state.compare_exchange_weak(s, (s | state_done) - drop, std::memory_order_acq_rel,
@@ -241,16 +256,50 @@ waiter* complete(cell_base& cell, std::uint64_t drop, bool& last, BeforeDone bef
     }
   }
   last = drop != 0 && s / state_owner == 1;
-  if (closed == nullptr) return single_waiter(s);
-  auto* first = static_cast<waiter*>(waiters);
-  if (first == nullptr) return nullptr;
-  for (auto* rest = first->next_job; rest != nullptr;) {
-    resume_later(static_cast<waiter*>(std::exchange(rest, rest->next_job)));
-  }
-  return first;
+  return closed != nullptr ? resume_rest(waiters) : single_waiter(s);
 }
 inline waiter* complete(cell_base& cell, std::uint64_t drop, bool& last) noexcept {
   return complete(cell, drop, last, [] {});
+}
+
+/// Keeps the task from ending until let_go. False if it has ended.
+inline bool hold_open(cell_base& cell) noexcept {
+  auto s = cell.state.load(std::memory_order_acquire);
+  for (unsigned turn = 1;; ++turn) {
+    if ((s & state_done) != 0) return false;
+    if ((s & state_held) == 0) {
+      // acquire: what an earlier holder has made; partner: let_go
+      if (cell.state.compare_exchange_weak(s, s | state_held, std::memory_order_acquire, std::memory_order_acquire))
+        return true;
+      continue;
+    }
+    if (turn % 16 == 0) {
+      base::give_way();
+    } else {
+      base::pause();
+    }
+    s = cell.state.load(std::memory_order_acquire);  // as above
+  }
+}
+/// Ends hold_open by who has requested a stop.
+inline void let_go(cell_base& cell) noexcept {
+  auto s = cell.state.load(std::memory_order_relaxed);  // only compared
+  // release: what the holder has made; partners: hold_open, complete. relaxed on failure: only compared
+  while (!cell.state.compare_exchange_weak(s, (s & ~state_held) | state_stopped, std::memory_order_release,
+                                           std::memory_order_relaxed)) {
+  }
+}
+
+/// The same as complete for a cell that the caller has sealed and holds open, and that nobody owns by a count.
+inline waiter* complete_held(cell_base& cell) noexcept {
+  auto s = cell.state.load(std::memory_order_acquire);  // partner: observe
+  sched::job* waiters = block_of(s) != nullptr ? block_of(s)->take_waiters() : nullptr;
+  const bool observed = (s & state_observed) != 0;
+  // release: the result. relaxed on failure: only compared
+  while (!cell.state.compare_exchange_weak(s, (s | state_done) & ~state_held, std::memory_order_acq_rel,
+                                           std::memory_order_relaxed)) {
+  }
+  return observed ? resume_rest(waiters) : single_waiter(s);
 }
 
 }  // namespace plait::detail

@@ -5,6 +5,7 @@
 #include <plait/base/symbol.hpp>
 #include <plait/task/foreign.hpp>
 #include <plait/task/observers.hpp>
+#include <plait/task/start_record.hpp>
 #include <plait/task/unobserved.hpp>
 
 #include <atomic>
@@ -23,37 +24,6 @@ class task;
 
 namespace detail {
 
-using sched::family;
-using sched::unit;
-
-/// The part of a frame that says where control goes at the end of the task. As a job it is, for a fork, the parent's
-/// continuation, and for a spawned task the task itself.
-struct start_record : sched::job {
-  start_record() noexcept {}  // what is needed is set where the task is started; most tasks are calls
-
-  union {
-    std::coroutine_handle<> continuation;  ///< call: the caller; fork: the parent
-  };
-  // Forks and spawned tasks only; not initialised for calls.
-  pool* home;  ///< spawned tasks: where it was queued
-  unit self;
-  /// Forks: how child and parent tell each other that they run side by side. Null at first. Who takes the parent's
-  /// continuation from the deque puts the parent's family there; the child at its end puts `link_ended` and its own
-  /// family, if it has one. The second of the two, who finds the first's word, does the accounting. It lies in the
-  /// place of the unit's parent, which nobody knows before.
-  std::atomic_ref<family*> link() noexcept { return std::atomic_ref<family*>(self.parent); }
-};
-
-/// A family in a link, with marks in its lowest bits.
-inline constexpr std::uintptr_t link_ended = 1;
-inline constexpr std::uintptr_t link_taken = 2;
-inline family* marked(family* f, std::uintptr_t mark) noexcept {
-  return reinterpret_cast<family*>(reinterpret_cast<std::uintptr_t>(f) | mark);
-}
-inline family* family_in(family* link) noexcept {
-  return reinterpret_cast<family*>(reinterpret_cast<std::uintptr_t>(link) & ~std::uintptr_t{3});
-}
-
 inline void resume_joiner(waiter* joiner) noexcept {
   if (joiner != nullptr) [[unlikely]]
     resume_later(joiner);
@@ -64,13 +34,20 @@ inline void resume_parent(sched::job* j, worker& w) noexcept {
   auto& child = *static_cast<start_record*>(j);
   const auto parent = child.continuation;
   auto* as = child.as;
-  // acquire in both: the child's family; partner: end_fork
-  auto* before = child.link().load(std::memory_order_acquire);
+  const auto link = child.link();
+  auto* before = link.load(std::memory_order_acquire);  // the child's family; partner: end_fork
   if (before != marked(nullptr, link_ended)) {
     auto& children = as->make_children();  // the parent is suspended, so its unit is ours
     children.add_child();
-    before = child.link().exchange(marked(&children, link_taken), std::memory_order_acq_rel);
-    if (before != nullptr) unit::ended(family_in(before), &children);  // the parent does not wait for children now
+    // release: our family; acquire: the child's, or what who looked at the parent has made; partners: end_fork,
+    // stop.hpp
+    while (mark_in(before) == link_busy ||
+           !link.compare_exchange_weak(before, marked(&children, link_taken), std::memory_order_acq_rel,
+                                       std::memory_order_acquire)) {
+      base::pause();
+      before = link.load(std::memory_order_acquire);  // as above
+    }
+    if (before != nullptr) unit::count_end(family_in(before), &children);  // the parent does not wait for children now
   }
   w.enter(as);
   w.resume(parent);
@@ -79,12 +56,13 @@ inline void resume_parent(sched::job* j, worker& w) noexcept {
 /// The end of a forked child whose continuation somebody took, or may be taking.
 PLAIT_NOINLINE inline std::coroutine_handle<> end_fork(cell_base& cell, start_record& record, worker* w) noexcept {
   seal(cell);  // callbacks may start children
-  auto* own = record.self.children;
+  hold_open(cell);
+  record.retire();
+  auto* own = record.children;
   // acq_rel: our family, and the parent's; partner: resume_parent
   auto* const before = record.link().exchange(marked(own, link_ended), std::memory_order_acq_rel);
-  bool last = false;
-  auto* next = complete(cell, 0, last);  // the frame may be gone now
-  if (before != nullptr) resume_joiner(unit::ended(own, family_in(before)));
+  auto* next = complete_held(cell);  // the frame may be gone now
+  if (before != nullptr) resume_joiner(unit::count_end(own, family_in(before)));
   return resume_next(next, w);
 }
 
@@ -101,11 +79,15 @@ void end_as(worker* w, unit& ended, End end) noexcept {
 template <class Handle>
 PLAIT_NOINLINE std::coroutine_handle<> end_spawned(Handle self, worker* w) noexcept {
   auto& promise = self.promise();
-  unit ended = promise.self;
+  unit& self_unit = promise;
+  unit ended = self_unit;
   bool last = false;
-  auto* next = complete(promise, state_owner, last, [&] { ended = promise.self; });  // callbacks may start children
+  auto* next = complete(promise, state_owner, last, [&] {
+    self_unit.retire();
+    ended = self_unit;  // callbacks may have started children
+  });
   if (last) end_as(w, ended, [self] { self.destroy(); });
-  resume_joiner(unit::ended(ended.children, ended.parent));
+  resume_joiner(unit::count_end(ended.children, ended.parent));
   return resume_next(next, w);
 }
 
@@ -113,7 +95,7 @@ PLAIT_NOINLINE std::coroutine_handle<> end_spawned(Handle self, worker* w) noexc
 /// there, suspended, and nobody else can know the cell, see result_cell.hpp. Says whether it did; then the parent goes
 /// on. For a child that has started nothing which goes on beside it.
 PLAIT_ALWAYS_INLINE bool end_fork_alone(cell_base& cell, start_record& record, worker& w) noexcept {
-  if (record.self.children != nullptr || !w.may_go_on(*record.as) || !w.own.pop_if(&record)) [[unlikely]]
+  if (record.children != nullptr || !w.may_go_on(*record.as) || !w.own.pop_if(&record)) [[unlikely]]
     return false;
   cell.state.store(state_done, std::memory_order_relaxed);  // see above
   w.current = record.as;
@@ -129,10 +111,11 @@ PLAIT_NOINLINE inline std::coroutine_handle<> end_fork_otherwise(cell_base& cell
     return end_fork(cell, record, w);
   }
   cell.state.store(state_done, std::memory_order_relaxed);  // as above
-  if (record.self.children != nullptr) {                    // the child has ended, what it spawned may not have
+  if (record.children != nullptr) {                         // the child has ended, what it spawned may not have
+    record.retire();
     auto& children = record.as->make_children();
     children.add_child();
-    unit::ended(record.self.children, &children);
+    unit::count_end(record.children, &children);
   }
   w->current = record.as;
   return worker::transfer(record.continuation);
@@ -231,6 +214,7 @@ void promise_base<T>::tidy() noexcept {
 
 template <class T>
 void promise_base<T>::report() noexcept {
+  if (this->stop_requested() && is_cancellation(this->error)) return;
   // The frame's second word is its destroy function, with both compilers; it carries the coroutine's name.
   void* const* frame = static_cast<void* const*>(frame_of<T>(*this).address());
   std::string name = "a task";

@@ -18,7 +18,9 @@
 //   bit 1   claimed    somebody executes the queued task, or has cancelled it
 //   bit 2   observed   the address is that of an observer block, else of a single waiter (or null)
 //   bit 3   sealed     callbacks have run, done follows
-//   4..55   address
+//   4..53   address
+//   bit 54  stopped    somebody has requested a stop; never cleared
+//   bit 55  held       who requests a stop keeps the task from ending meanwhile
 //   56..63  owners     of spawned and submitted tasks: the future, and the queue's or the run's hold
 //
 //   from                  event                                to
@@ -27,7 +29,8 @@
 //   unclaimed             popped, or awaited by a helper       + claimed; who fails to set it drops its hold
 //   no address            first await or blocking wait         + address of its waiter
 //   single waiter         second observer, callback, time-out  + observed, address of a block with both
-//   not done              end of the task                      + done; spawned: - 1 owner; waiters are resumed
+//   not done, not held    request to stop                      + held; afterwards - held, + stopped
+//   not done, not held    end of the task                      + done; spawned: - 1 owner; waiters are resumed
 //   no block              slow end of a fork                   + sealed; nobody can be added
 //   done, not done        future dropped                       - 1 owner; at 0 the cell ends
 // A fork whose continuation nobody took ends by a plain store of `done`: the parent has not run, so no other thread and
@@ -39,16 +42,25 @@ inline constexpr std::uint64_t state_done = 1;
 inline constexpr std::uint64_t state_claimed = 2;
 inline constexpr std::uint64_t state_observed = 4;
 inline constexpr std::uint64_t state_sealed = 8;
+inline constexpr std::uint64_t state_stopped = std::uint64_t{1} << 54;
+inline constexpr std::uint64_t state_held = std::uint64_t{1} << 55;
 inline constexpr std::uint64_t state_owner = std::uint64_t{1} << 56;
-inline constexpr std::uint64_t state_address = (state_owner - 1) & ~std::uint64_t{15};
+inline constexpr std::uint64_t state_address = (state_stopped - 1) & ~std::uint64_t{15};
 
-static_assert(sizeof(void*) == 8, "plait: the state word holds an address of up to 56 bits beside its flags");
+static_assert(sizeof(void*) == 8, "plait: the state word holds an address of up to 54 bits beside its flags");
 
 /// How the task came to be; it decides who ends the cell.
 enum class origin : std::uint8_t { call, fork, spawn, object };
 enum class outcome : std::uint8_t { none, value, error };
 
 class observer_block;
+
+/// What can be asked of a started task by those who hold its cell.
+enum class request : std::uint8_t {
+  run,     ///< here and now, if it is still unclaimed
+  cancel,  ///< end it, if it is still unclaimed
+  stop,    ///< tell it
+};
 
 /// What a task's result has whatever its type.
 struct cell_base {
@@ -59,13 +71,16 @@ struct cell_base {
   std::uint8_t spare = 0;  ///< makes one store of the four
   /// Ends a cell that is not forked; set by who made it so.
   void (*destroy)(cell_base*) noexcept;
-  /// Runs the task here and now if it is still unclaimed (spawned and submitted tasks), else returns false.
-  bool (*run_if_queued)(cell_base*) noexcept;
+  /// Does something to a task that is not forked. False: it could not be done.
+  bool (*control)(cell_base*, request) noexcept;
 
   cell_base() noexcept = default;
   cell_base(const cell_base&) = delete;
   cell_base& operator=(const cell_base&) = delete;
 
+  bool stop_requested() const noexcept {
+    return (state.load(std::memory_order_relaxed) & state_stopped) != 0;  // a flag
+  }
   bool done() const noexcept {
     return (state.load(std::memory_order_acquire) & state_done) != 0;  // partner: the completion
   }
@@ -141,6 +156,12 @@ struct result_cell : cell_base {
     if (ended == outcome::value) destroy_value();  // thrown by a destructor after the result was there
     ::new (static_cast<void*>(std::addressof(error))) std::exception_ptr(std::move(e));
     ended = outcome::error;
+  }
+
+  /// A stop was requested before the task started.
+  void set_cancelled() noexcept {
+    state.fetch_or(state_stopped, std::memory_order_relaxed);  // a flag
+    set_error(std::make_exception_ptr(cancelled_error()));
   }
 
   /// The result of a done cell, moved out; throws the task's exception.

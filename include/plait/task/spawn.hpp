@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/task/future.hpp>
+#include <plait/task/stop.hpp>
 
 #include <optional>
 #include <type_traits>
@@ -14,7 +15,7 @@ namespace detail {
 /// Executes a spawned task that has been claimed.
 template <class T>
 void run_claimed(task_promise<T>& p, worker& w) noexcept {
-  w.begin(p.self);
+  w.begin(p);
   w.resume(task_handle<T>::from_promise(p));
 }
 
@@ -29,18 +30,24 @@ void execute_spawned(sched::job* j, worker& w) noexcept {
 }
 
 template <class T>
-bool run_if_queued(cell_base* cell) noexcept {
+bool control_spawned(cell_base* cell, request what) noexcept {
   auto& p = static_cast<task_promise<T>&>(static_cast<result_cell<T>&>(*cell));
+  if (what == request::stop) return stop_running(p, p);
   auto* w = worker::of_this_thread();
-  if (p.home != &w->home()) return false;  // its own pool runs it
+  if (what == request::run && p.home != &w->home()) return false;  // its own pool runs it
   // relaxed: the caller holds the cell; the run gets a hold beside that of the queue
   p.state.fetch_add(state_owner, std::memory_order_relaxed);
-  if (p.claim()) {
-    run_claimed(p, *w);
-    return true;
+  if (!p.claim()) {
+    p.drop_owner();
+    return false;
   }
-  p.drop_owner();
-  return false;
+  if (what == request::run) {
+    run_claimed(p, *w);
+  } else {
+    p.set_cancelled();
+    end_spawned(task_handle<T>::from_promise(p), nullptr);  // without a worker it resumes nothing here
+  }
+  return true;
 }
 
 /// Makes the task a started one that `parent` counts; the caller queues it.
@@ -52,9 +59,10 @@ task_promise<T>& prepare_spawn(task<T>& t, pool& where, sched::family& parent, v
   p.home = &where;
   p.kind = origin::spawn;
   p.destroy = [](cell_base* cell) noexcept { frame_of(static_cast<result_cell<T>&>(*cell)).destroy(); };
-  p.run_if_queued = &run_if_queued<T>;
+  p.control = &control_spawned<T>;
   p.execute = &execute_spawned<T>;
-  p.self = {nullptr, &parent, context, w != nullptr && w->current != nullptr ? w->time_of(*w->current) : 0};
+  static_cast<unit&>(p) = {nullptr, &parent, context,
+                           w != nullptr && w->current != nullptr ? w->time_of(*w->current) : 0};
   p.state.store(2 * state_owner, std::memory_order_relaxed);  // published by the queue
   parent.add_child();
   return p;
@@ -63,7 +71,7 @@ task_promise<T>& prepare_spawn(task<T>& t, pool& where, sched::family& parent, v
 /// A task that could not be queued.
 template <class T>
 void unspawn(task_promise<T>& p) noexcept {
-  auto* parent = p.self.parent;
+  auto* parent = p.parent;
   task_handle<T>::from_promise(p).destroy();
   resume_joiner(parent->child_ended(true));
 }
