@@ -31,6 +31,9 @@ class alignas(16) observer_block {
   observer_block& operator=(const observer_block&) = delete;
   ~observer_block() { delete_all(callbacks_); }
 
+  /// The waiter that was in the state word before the block. While the block is not in its place there the completion
+  /// may take the waiter and resume it, so it is not touched until the completion comes to the block.
+  void adopt(waiter* first) noexcept { first_ = first; }
   /// False if the cell is about to be done: it will be in a moment.
   bool add(waiter* w) noexcept {
     const std::lock_guard lock(mutex_);
@@ -40,7 +43,7 @@ class alignas(16) observer_block {
     waiters_end_ = &w->next_job;
     return true;
   }
-  /// False if the completion has taken it already; it will be notified.
+  /// For one that was added: false if the completion has taken it already; it will be notified.
   bool remove(waiter* w) noexcept {
     const std::lock_guard lock(mutex_);
     for (auto** at = &waiters_; *at != nullptr; at = &(*at)->next_job) {
@@ -81,7 +84,10 @@ class alignas(16) observer_block {
   sched::job* take_waiters() noexcept {
     const std::lock_guard lock(mutex_);
     waiters_end_ = &waiters_;
-    return std::exchange(waiters_, nullptr);
+    auto* rest = std::exchange(waiters_, nullptr);
+    if (first_ == nullptr) return rest;
+    first_->next_job = rest;
+    return std::exchange(first_, nullptr);
   }
   /// Whether the calling thread is running the callbacks: to them the cell is done.
   bool is_completing_here() const noexcept {
@@ -94,6 +100,7 @@ class alignas(16) observer_block {
   }
 
   std::mutex mutex_;
+  waiter* first_ = nullptr;
   sched::job* waiters_ = nullptr;
   sched::job** waiters_end_ = &waiters_;
   callback* callbacks_ = nullptr;
@@ -128,12 +135,10 @@ inline observer_block* observe(cell_base& cell) {
       return block;
     }
     if (fresh == nullptr) fresh = new observer_block;
-    auto* before = single_waiter(s);
-    if (before != nullptr) fresh->add(before);
+    fresh->adopt(single_waiter(s));
     const auto next = (s & ~state_address) | state_observed | reinterpret_cast<std::uint64_t>(fresh);
     // release: publishes the block; acquire: for the next turn
     if (cell.state.compare_exchange_strong(s, next, std::memory_order_acq_rel, std::memory_order_acquire)) return fresh;
-    if (before != nullptr) fresh->remove(before);  // it may have been taken
   }
 }
 
