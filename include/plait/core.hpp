@@ -6,6 +6,7 @@
 #include <plait/task/as_completed.hpp>
 #include <plait/task/fork.hpp>
 #include <plait/task/future.hpp>
+#include <plait/task/promise_object.hpp>
 #include <plait/task/run.hpp>
 #include <plait/task/sleep.hpp>
 #include <plait/task/spawn.hpp>
