@@ -52,6 +52,38 @@ TEST_CASE("a future knows whether it is valid and whether its task has ended") {
   CHECK_FALSE(f.valid());
 }
 
+TEST_CASE("a future knows whether its task has started") {
+  pool p({.workers = 1});
+  gate g, h;
+  auto first = p.spawn([&g] {
+    while (!g.open) std::this_thread::yield();
+  });
+  plait_test::wait_until([&] { return first.running(); }, "the first task to start");
+  auto second = p.spawn(h.wait(2));
+  CHECK_FALSE(second.running());  // the only worker is busy
+  g.open = true;
+  plait_test::wait_until([&] { return second.running(); }, "the second task to start");
+  h.open = true;
+  second.wait();
+  CHECK_FALSE(second.running());
+  first.wait();
+  CHECK_FALSE(first.running());
+  struct helper {
+    static task<bool> forked(gate& child_gate) {
+      auto f = co_await plait::fork(child_gate.wait(1));
+      const bool before = f.running();
+      bool inside = true;
+      f.add_done_callback([&](const future<int>& done) { inside = done.running(); });
+      child_gate.open = true;
+      f.wait();
+      co_return before && !inside && !f.running();
+    }
+  };
+  gate k;
+  CHECK(p.run(helper::forked(k)));
+  CHECK_THROWS_AS(static_cast<void>(future<int>().running()), plait::error);
+}
+
 TEST_CASE("every use of an empty future is an error") {
   future<int> f;
   CHECK_THROWS_AS(f.get(), plait::error);

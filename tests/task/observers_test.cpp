@@ -22,7 +22,7 @@ struct bare_cell : detail::result_cell<int> {
   bare_cell() noexcept {
     kind = detail::origin::object;
     cell_base::destroy = [](detail::cell_base*) noexcept {};
-    run_if_queued = [](detail::cell_base*) noexcept { return false; };
+    control = [](detail::cell_base*, detail::request) noexcept { return false; };
   }
   ~bare_cell() {
     detail::end_observers(*this);

@@ -58,6 +58,7 @@ TEST_CASE("a promise hands values, references and nothing to its future") {
   CHECK(a.valid());
   auto fa = a.get_future();
   CHECK_FALSE(fa.done());
+  CHECK_FALSE(fa.running());
   a.set_value(3);
   CHECK(fa.done());
   CHECK(fa.result() == 3);

@@ -6,6 +6,7 @@
 #include <plait/task/stop.hpp>
 #include <plait/task/task.hpp>
 
+#include <atomic>
 #include <coroutine>
 #include <type_traits>
 #include <utility>
@@ -174,6 +175,15 @@ class [[nodiscard("a dropped future detaches its task, or waits for it if it was
     if (!done() || cell().ended != detail::outcome::error) return false;
     cell().seen = cell().seen || cell().stop_requested();
     return detail::is_cancellation(cell().error);
+  }
+
+  /// Whether the task has started and not ended. A submitted task that has left this rank counts as started; a promise
+  /// never does.
+  bool running() const {
+    auto& c = cell();
+    if (done()) return false;
+    // relaxed: a hint, stale at once
+    return c.kind == detail::origin::fork || (c.state.load(std::memory_order_relaxed) & detail::state_claimed) != 0;
   }
 
   /// The task's exception, or null if it has a result. Blocks until the task has ended.

@@ -42,7 +42,9 @@ class promise_cell final : public result_cell<T> {
     this->cell_base::destroy = [](cell_base* c) noexcept {
       delete static_cast<promise_cell*>(static_cast<result_cell<T>*>(c));
     };
-    this->cell_base::run_if_queued = [](cell_base*) noexcept { return false; };
+    this->cell_base::control = [](cell_base* c, request what) noexcept {
+      return what == request::cancel && static_cast<promise_cell*>(static_cast<result_cell<T>*>(c))->cancel();
+    };
     this->state.store(state_owner, std::memory_order_relaxed);  // nobody else knows it
   }
   ~promise_cell() {
@@ -71,6 +73,18 @@ class promise_cell final : public result_cell<T> {
       throw;
     }
     finish();
+  }
+
+  /// By its future. False if it is set already.
+  bool cancel() noexcept {
+    keep();
+    if (!this->claim()) {
+      this->drop_owner();
+      return false;
+    }
+    this->set_cancelled();
+    finish();
+    return true;
   }
 
   /// The promise ends; uses its hold up.
