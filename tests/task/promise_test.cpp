@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
+#include "support/waiting.hpp"
+
 #include <plait/core.hpp>
 
 #include <doctest/doctest.h>
@@ -372,5 +374,49 @@ TEST_CASE("futures of promises join and complete like others") {
   for (const int workers : {1, 2}) {
     pool where({.workers = workers});
     CHECK(where.run(helper::use(where)) == 4);
+  }
+}
+
+TEST_CASE("the future of a promise can be cancelled; a later set_value is refused") {
+  plait::promise<int> p;
+  auto f = p.get_future();
+  CHECK(f.cancel());
+  CHECK(f.cancelled());
+  CHECK_THROWS_AS(f.get(), plait::cancelled_error);
+  CHECK_THROWS_AS(p.set_value(1), plait::error);
+}
+
+TEST_CASE(
+    "the end of a pool resumes tasks that wait for a promise with cancelled_error; setting it later does no harm") {
+  for (const int workers : {1, 2}) {
+    plait::promise<int> first;
+    plait::promise<void> second;
+    std::atomic<int> cancelled{0};
+    std::atomic<int> waiting{0};
+    {
+      plait::pool pool({.workers = workers});
+      static_cast<void>(
+          pool.spawn([](plait::future<int> f, std::atomic<int>& count, std::atomic<int>& w) -> plait::task<void> {
+            w.fetch_add(1);
+            try {
+              co_await f;
+            } catch (const plait::cancelled_error&) {
+              count.fetch_add(1);
+            }
+          }(first.get_future(), cancelled, waiting)));
+      static_cast<void>(
+          pool.spawn([](plait::future<void> f, std::atomic<int>& count, std::atomic<int>& w) -> plait::task<void> {
+            w.fetch_add(1);
+            try {
+              co_await plait::when_all(f);
+            } catch (const plait::cancelled_error&) {
+              count.fetch_add(1);
+            }
+          }(second.get_future(), cancelled, waiting)));
+      plait_test::wait_until([&] { return waiting.load() == 2; }, "both tasks to run");
+    }
+    CHECK(cancelled.load() == 2);
+    first.set_value(1);
+    second.set_value();
   }
 }

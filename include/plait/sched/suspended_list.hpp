@@ -31,17 +31,19 @@ class suspended_list {
   /// From the list where it is, if it is in one. By any thread; nobody else does it at the same time.
   static void remove(node& n) noexcept {
     if (n.in_ == nullptr) return;
-    auto& list = *std::exchange(n.in_, nullptr);
-    const std::lock_guard lock(list.mutex_);
-    (n.before_ != nullptr ? n.before_->next_ : list.first_) = n.next_;
-    if (n.next_ != nullptr) n.next_->before_ = n.before_;
+    const std::lock_guard lock(n.in_->mutex_);
+    n.in_->unlink(n);
   }
+  /// The same in its interrupt().
+  static void remove_interrupted(node& n) noexcept { n.in_->unlink(n); }
 
   /// Interrupts all; gives those that it could take away, linked by next_job.
   job* interrupt_all() noexcept {
     const std::lock_guard lock(mutex_);  // keeps them from going on and ending
     job* taken = nullptr;
-    for (auto* n = first_; n != nullptr; n = n->next_) {
+    node* next = nullptr;
+    for (auto* n = first_; n != nullptr; n = next) {
+      next = n->next_;
       auto* w = n->interrupt();
       if (w == nullptr) continue;
       w->next_job = taken;
@@ -51,6 +53,12 @@ class suspended_list {
   }
 
  private:
+  void unlink(node& n) noexcept {
+    (n.before_ != nullptr ? n.before_->next_ : first_) = n.next_;
+    if (n.next_ != nullptr) n.next_->before_ = n.before_;
+    n.in_ = nullptr;
+  }
+
   std::mutex mutex_;
   node* first_ = nullptr;
 };

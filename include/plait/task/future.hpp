@@ -3,6 +3,7 @@
 
 #include <plait/base/clock.hpp>
 #include <plait/task/blocking_wait.hpp>
+#include <plait/task/promise_wait.hpp>
 #include <plait/task/stop.hpp>
 #include <plait/task/task.hpp>
 
@@ -26,7 +27,7 @@ result_cell<T>& cell_of(const future<T>& f);
 /// The unit of a started task that is a coroutine, or null.
 template <class T>
 const sched::unit* unit_of(result_cell<T>& cell) noexcept {
-  if (cell.kind == origin::object) return nullptr;
+  if (cell.kind >= origin::object) return nullptr;
   return &static_cast<task_promise<T>&>(cell);
 }
 
@@ -87,7 +88,7 @@ class future_awaiter {
 
   bool await_suspend(std::coroutine_handle<> h) {
     prepare(waiter_, worker::of_this_thread(), h);
-    return add_waiter(*cell_, &waiter_);
+    return add_awaiting_task(*cell_, waiter_);
   }
 
   PLAIT_ALWAYS_INLINE T await_resume() const {

@@ -91,26 +91,15 @@ PLAIT_NOINLINE std::coroutine_handle<> end_spawned(Handle self, worker* w) noexc
   return resume_next(next, w);
 }
 
-/// A forked child whose continuation is still in this worker's deque as its newest job goes on with it: the parent is
-/// there, suspended, and nobody else can know the cell, see result_cell.hpp. Says whether it did; then the parent goes
-/// on. For a child that has started nothing which goes on beside it.
-PLAIT_ALWAYS_INLINE bool end_fork_alone(cell_base& cell, start_record& record, worker& w) noexcept {
-  if (record.children != nullptr || !w.may_go_on(*record.as) || !w.own.pop_if(&record)) [[unlikely]]
-    return false;
-  cell.state.store(state_done, std::memory_order_relaxed);  // see above
-  w.current = record.as;
-  return true;
-}
-
-/// Any other end of a forked child.
-PLAIT_NOINLINE inline std::coroutine_handle<> end_fork_otherwise(cell_base& cell, start_record& record,
-                                                                 worker* w) noexcept {
-  if (w == nullptr || !w->own.pop_if(&record)) return end_fork(cell, record, w);
+/// Any end of a forked child that takes more than the fast path below.
+PLAIT_NOINLINE inline std::coroutine_handle<> end_fork_otherwise(cell_base& cell, start_record& record, worker* w,
+                                                                 bool popped) noexcept {
+  if (!popped && (w == nullptr || !w->own.pop_if(&record))) return end_fork(cell, record, w);
   if (!w->may_go_on(*record.as)) {
     w->home().put_aside(*w, &record);
     return end_fork(cell, record, w);
   }
-  cell.state.store(state_done, std::memory_order_relaxed);  // as above
+  cell.state.store(state_done, std::memory_order_relaxed);  // as below
   if (record.children != nullptr) {                         // the child has ended, what it spawned may not have
     record.retire();
     auto& children = record.as->make_children();
@@ -121,6 +110,21 @@ PLAIT_NOINLINE inline std::coroutine_handle<> end_fork_otherwise(cell_base& cell
   return worker::transfer(record.continuation);
 }
 
+/// The end of a forked child. If its continuation is still in this worker's deque, as its newest job, it goes on with
+/// it: the parent is there, suspended, and nobody else can know the cell, see result_cell.hpp. Nothing of the parent
+/// may be looked at before the pop has succeeded.
+PLAIT_ALWAYS_INLINE std::coroutine_handle<> finish_fork(cell_base& cell, start_record& record) noexcept {
+  auto* w = worker::of_this_thread();
+  if (w == nullptr || record.children != nullptr || !w->own.pop_if(&record)) [[unlikely]]
+    return end_fork_otherwise(cell, record, w, false);
+  auto* const parent = record.as;
+  if (!w->may_go_on(*parent)) [[unlikely]]
+    return end_fork_otherwise(cell, record, w, true);
+  cell.state.store(state_done, std::memory_order_relaxed);  // see above
+  w->current = parent;
+  return worker::transfer(record.continuation);
+}
+
 struct final_awaiter {
   bool await_ready() const noexcept { return false; }
 
@@ -128,13 +132,9 @@ struct final_awaiter {
   PLAIT_ALWAYS_INLINE std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) const noexcept {
     auto& p = self.promise();
     if (p.kind == origin::call) return worker::transfer(p.continuation);
-    auto* w = worker::of_this_thread();
-    if (p.kind == origin::fork) [[likely]] {
-      if (w != nullptr && end_fork_alone(p, p, *w)) [[likely]]
-        return worker::transfer(p.continuation);
-      return end_fork_otherwise(p, p, w);
-    }
-    return end_spawned(self, w);
+    if (p.kind == origin::fork) [[likely]]
+      return finish_fork(p, p);
+    return end_spawned(self, worker::of_this_thread());
   }
 
   void await_resume() const noexcept {}

@@ -38,7 +38,7 @@ class promise_cell final : public result_cell<T> {
   static void operator delete(void* p, std::size_t size) noexcept { base::release_frame(p, size); }
 
   promise_cell() noexcept {
-    this->kind = origin::object;
+    this->kind = origin::promise;
     this->cell_base::destroy = [](cell_base* c) noexcept {
       delete static_cast<promise_cell*>(static_cast<result_cell<T>*>(c));
     };

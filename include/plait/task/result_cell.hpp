@@ -50,7 +50,7 @@ inline constexpr std::uint64_t state_address = (state_stopped - 1) & ~std::uint6
 static_assert(sizeof(void*) == 8, "plait: the state word holds an address of up to 54 bits beside its flags");
 
 /// How the task came to be; it decides who ends the cell.
-enum class origin : std::uint8_t { call, fork, spawn, object };
+enum class origin : std::uint8_t { call, fork, spawn, object, promise };
 enum class outcome : std::uint8_t { none, value, error };
 
 class observer_block;
@@ -97,6 +97,10 @@ struct cell_base {
     if (state.fetch_sub(state_owner, std::memory_order_acq_rel) / state_owner == 1) destroy(this);
   }
 };
+
+[[noreturn]] PLAIT_NOINLINE inline void refuse_interrupted_await() {
+  throw cancelled_error("plait: the pool ended while the task waited for a promise that nobody had set");
+}
 
 struct nothing {};
 
@@ -166,7 +170,7 @@ struct result_cell : cell_base {
 
   /// The result of a done cell, moved out; throws the task's exception.
   T take() {
-    if (ended == outcome::error) [[unlikely]]
+    if (ended != outcome::value) [[unlikely]]
       rethrow_taken();
     if constexpr (std::is_lvalue_reference_v<T>) {
       return *value;
@@ -188,6 +192,7 @@ struct result_cell : cell_base {
   }
   /// The cell keeps no hold on it: it may end in another thread while the exception is being handled here.
   [[noreturn]] PLAIT_NOINLINE void rethrow_taken() {
+    if (ended == outcome::none) refuse_interrupted_await();
     seen = true;
     std::rethrow_exception(std::exchange(error, nullptr));
   }

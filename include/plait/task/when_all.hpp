@@ -62,9 +62,12 @@ class settled_awaiter {
   bool await_ready() const noexcept { return cell_->done(); }
   bool await_suspend(std::coroutine_handle<> h) {
     prepare(waiter_, worker::of_this_thread(), h);
-    return add_waiter(*cell_, &waiter_);
+    return add_awaiting_task(*cell_, waiter_);
   }
-  void await_resume() const noexcept {}
+  void await_resume() const {
+    if (!cell_->done()) [[unlikely]]
+      refuse_interrupted_await();
+  }
 
  private:
   result_cell<T>* cell_;
