@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
+#include "../support/onetbb.hpp"
 #include "problem.hpp"
 
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
-
-#include <cstddef>
 
 namespace {
 
@@ -22,10 +19,8 @@ long call(int n) {
 }  // namespace
 
 double fib::run_onetbb(int n, int workers) {
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(workers));
-  tbb::task_arena arena(workers);
-  return arena.execute([n] {
+  return bench::in_arena(workers, [n] {
     call(15);
-    return timed("oneTBB", n, [n] { return call(n); });
+    return bench::timed(answer(n), [n] { return call(n); });
   });
 }

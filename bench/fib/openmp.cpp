@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
+#include "../support/openmp.hpp"
 #include "problem.hpp"
-
-#include <exception>
 
 namespace {
 
@@ -18,18 +17,8 @@ long call(int n) {
 }  // namespace
 
 double fib::run_openmp(int n, int workers) {
-  double elapsed = 0;
-  std::exception_ptr failure;
-#pragma omp parallel num_threads(workers) default(none) shared(elapsed, failure, n)
-#pragma omp single
-  {
+  return bench::in_team(workers, [n] {
     call(15);
-    try {
-      elapsed = timed("OpenMP", n, [n] { return call(n); });
-    } catch (...) {
-      failure = std::current_exception();  // none may leave the region
-    }
-  }
-  if (failure) std::rethrow_exception(failure);
-  return elapsed;
+    return bench::timed(answer(n), [n] { return call(n); });
+  });
 }

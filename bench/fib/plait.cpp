@@ -17,5 +17,5 @@ plait::task<long> call(int n) {
 double fib::run_plait(int n, int workers) {
   plait::pool pool({.workers = workers});
   pool.run(call(15));  // threads and frames exist from here on
-  return timed("plait", n, [&] { return pool.run(call(n)); });
+  return bench::timed(answer(n), [&] { return pool.run(call(n)); });
 }
