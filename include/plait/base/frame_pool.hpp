@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/large_pages.hpp>
 #include <plait/base/thread_slot.hpp>
 
 #include <cstddef>
@@ -82,14 +83,28 @@ class frame_depot {
 
   frame_list carve(std::size_t size_class) {
     const std::size_t size = size_class * frame_grain;
-    auto* memory = static_cast<std::byte*>(allocate_aligned(frame_grain + size * frame_batch));
-    slabs_ = ::new (memory) slab{slabs_};  // keeps it reachable for leak checkers
-    slabs_bytes_ += frame_grain + size * frame_batch;
+    if (static_cast<std::size_t>(rest_end_ - rest_) < size * frame_batch) take_slab(size * frame_batch);
+    auto* memory = std::exchange(rest_, rest_ + size * frame_batch);
     free_frame* list = nullptr;
-    for (std::size_t i = frame_batch; i-- > 0;) list = ::new (memory + frame_grain + i * size) free_frame{list};
+    for (std::size_t i = frame_batch; i-- > 0;) list = ::new (memory + i * size) free_frame{list};
     return {list, frame_batch};
   }
 
+  /// Slabs grow with what there is already.
+  void take_slab(std::size_t least) {
+    std::size_t bytes = frame_grain + least;
+    if (slabs_bytes_ / 4 > bytes) bytes = slabs_bytes_ / 4;
+    if (bytes >= large_page)
+      bytes = (bytes < 32 * large_page ? bytes + large_page - 1 : 32 * large_page) & ~(large_page - 1);
+    rest_ = static_cast<std::byte*>(allocate_slab(bytes));
+    rest_end_ = rest_ + bytes;
+    slabs_bytes_ += bytes;
+    slabs_ = ::new (rest_) slab{slabs_};  // keeps it reachable for leak checkers
+    rest_ += frame_grain;
+  }
+
+  std::byte* rest_ = nullptr;  // what is left of the newest slab
+  std::byte* rest_end_ = nullptr;
   std::mutex mutex_;
   waiting_list* lists_[frame_classes]{};
   slab* slabs_ = nullptr;

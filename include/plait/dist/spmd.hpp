@@ -115,11 +115,11 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
       for (auto& p : parts_) all.push_back(std::move(*p));
       cell::set_value(std::move(all));
     }
-    auto left = self_;
+    auto left = self_.copy();
     bool last = false;
     auto* next = complete(*this, state_owner, last, [&] {
       self_.retire();
-      left = self_;
+      left = self_.copy();
     });
     if (last) end_as(&w, left, [this] { delete this; });
     resume_joiner(sched::unit::count_end(left.children, left.parent));

@@ -131,11 +131,11 @@ class submitted final : public portable, public awaiting_reply, public result_ce
  private:
   /// Makes it done; gives the waiter to resume, or null.
   waiter* end(sched::worker* w) noexcept {
-    auto left = this->self;
+    auto left = this->self.copy();
     bool last = false;
     auto* next = complete(*this, state_owner, last, [&] {
       this->self.retire();
-      left = this->self;  // its callbacks may have children
+      left = this->self.copy();  // its callbacks may have children
     });
     if (last) end_as(w, left, [this] { delete this; });
     resume_joiner(sched::unit::count_end(left.children, left.parent));
@@ -215,7 +215,7 @@ class imported : public portable {
 
   virtual std::coroutine_handle<> conclude(sched::worker*) noexcept {
     this->self.retire();
-    auto* own = this->self.children;
+    auto* own = this->self.known_children();
     auto* parent = this->self.parent;
     delete this;
     resume_joiner(sched::unit::count_end(own, parent));

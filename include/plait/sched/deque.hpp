@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <plait/base/config.hpp>
+#include <plait/base/large_pages.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -40,7 +40,7 @@ class deque {
     while (rings_ != nullptr) {
       auto* outgrown = rings_;
       rings_ = outgrown->before;
-      ::operator delete(outgrown);
+      base::release_slab(outgrown, size_of(static_cast<std::size_t>(outgrown->mask) + 1));
     }
   }
 
@@ -50,20 +50,22 @@ class deque {
   void reserve() {
     if (!has_room()) make_room();
   }
-  /// Owner only, where there is room: the continuation of a task.
-  PLAIT_ALWAYS_INLINE void push_reserved(job* continuation_of_task) noexcept {
-    put(reinterpret_cast<std::uintptr_t>(continuation_of_task) | continuation);
+  /// Owner only, where there is room.
+  PLAIT_ALWAYS_INLINE void push_reserved(job* j) noexcept { put(reinterpret_cast<std::uintptr_t>(j)); }
+  /// The same for the continuation of a task.
+  PLAIT_ALWAYS_INLINE void push_reserved_continuation(job* j) noexcept {
+    put(reinterpret_cast<std::uintptr_t>(j) | continuation);
   }
 
   /// Owner only. Throws std::bad_alloc where it must grow and cannot; the job is then not in the deque.
   void push(job* j) {
     reserve();
-    put(reinterpret_cast<std::uintptr_t>(j));
+    push_reserved(j);
   }
   /// The same for the continuation of a task.
   void push_continuation(job* j) {
     reserve();
-    push_reserved(j);
+    push_reserved_continuation(j);
   }
 
   /// Owner only: the newest job, or null.
@@ -103,24 +105,23 @@ class deque {
   std::int64_t mark() const noexcept { return bottom_.load(std::memory_order_relaxed); }  // only the owner writes it
   /// Owner only: whether the newest job, if there is one, is a continuation.
   bool newest_is_continuation() const noexcept {
-    return (own_cells_[(mark() - 1) & mask_].load(std::memory_order_relaxed) & continuation) !=
-           0;  // written by this thread
+    return (slot(mark() - 1).load(std::memory_order_relaxed) & continuation) != 0;  // written by this thread
   }
 
  private:
-  using cell = std::atomic<std::uintptr_t>;
+  using cell = std::atomic_ref<std::uintptr_t>;
   static constexpr std::uintptr_t continuation = 1;
 
   /// The head of a ring; its cells follow in memory.
   struct ring {
     ring* before;
     std::int64_t mask;
-    cell* cells() noexcept { return reinterpret_cast<cell*>(this + 1); }
+    std::uintptr_t* cells() noexcept { return reinterpret_cast<std::uintptr_t*>(this + 1); }
   };
 
   static job* job_in(std::uintptr_t value) noexcept { return reinterpret_cast<job*>(value & ~continuation); }
 
-  cell& slot(std::int64_t i) noexcept { return own_cells_[i & mask_]; }
+  cell slot(std::int64_t i) const noexcept { return cell(own_cells_[i & mask_]); }
 
   PLAIT_ALWAYS_INLINE void put(std::uintptr_t value) noexcept {
     const auto b = mark();
@@ -149,13 +150,14 @@ class deque {
   /// What lies at t, which is the top; ordered by the loads of top and bottom before, and checked by who takes it.
   std::uintptr_t oldest(std::int64_t t) const noexcept {
     auto* r = ring_.load(std::memory_order_acquire);  // partner: publish; an older ring holds the same job at t
-    return r->cells()[t & r->mask].load(std::memory_order_relaxed);
+    return cell(r->cells()[t & r->mask]).load(std::memory_order_relaxed);
   }
 
+  static std::size_t size_of(std::size_t capacity) noexcept { return sizeof(ring) + capacity * sizeof(std::uintptr_t); }
+
+  /// Its cells are not initialised: none is read before it was written, and a large ring is not touched before.
   void install(std::size_t capacity) {
-    auto* fresh = ::new (::operator new(sizeof(ring) + capacity * sizeof(cell)))
-        ring{rings_, static_cast<std::int64_t>(capacity) - 1};
-    for (std::size_t i = 0; i < capacity; ++i) ::new (fresh->cells() + i) cell(0);
+    auto* fresh = ::new (base::allocate_slab(size_of(capacity))) ring{rings_, static_cast<std::int64_t>(capacity) - 1};
     rings_ = fresh;
     mask_ = fresh->mask;
     own_cells_ = fresh->cells();
@@ -171,7 +173,7 @@ class deque {
     const auto old_mask = mask_;
     install(2 * (static_cast<std::size_t>(mask_) + 1));
     for (auto i = top; i < b; ++i) {
-      slot(i).store(old_cells[i & old_mask].load(std::memory_order_relaxed), std::memory_order_relaxed);  // see publish
+      slot(i).store(old_cells[i & old_mask], std::memory_order_relaxed);  // see publish
     }
     last_free_ = top + mask_;
     publish();
@@ -181,7 +183,7 @@ class deque {
 
   alignas(64) std::atomic<std::int64_t> top_{0};
   alignas(64) std::atomic<std::int64_t> bottom_{0};
-  cell* own_cells_ = nullptr;
+  std::uintptr_t* own_cells_ = nullptr;
   std::int64_t mask_ = 0;
   std::int64_t last_free_ = 0;  // up to here cells may be written: a lower bound, since top never goes back
   std::atomic<ring*> ring_{nullptr};

@@ -35,6 +35,21 @@ class family {
 
   /// One more child. The caller's unit, or another unfinished child of it, keeps the family alive.
   void add_child() noexcept { word_.fetch_add(one_child + one_subtree, std::memory_order_relaxed); }  // see child_ended
+  /// One more child of the unit whose family it is, by the unit's own running code, or by who holds its place while it
+  /// is suspended: counts many at once and keeps what is left.
+  PLAIT_ALWAYS_INLINE void add_own_child() noexcept {
+    if (credit_ == 0) [[unlikely]] {
+      word_.fetch_add(credits * (one_child + one_subtree), std::memory_order_relaxed);  // as add_child
+      credit_ = credits;
+    }
+    --credit_;
+  }
+  /// Gives back what add_own_child has left: before the unit joins its children, or ends.
+  void settle() noexcept {
+    if (credit_ != 0)
+      word_.fetch_sub(std::exchange(credit_, 0) * (one_child + one_subtree),
+                      std::memory_order_relaxed);  // not the last
+  }
   void add_subtree() noexcept { word_.fetch_add(one_subtree, std::memory_order_relaxed); }  // see subtree_ended
 
   /// A child has ended and all that it started has too (complete), or not yet. Returns a waiter to resume, or null.
@@ -64,6 +79,7 @@ class family {
 
   /// Called by the unit: whether children are running, with `w` then notified when the last of them ends.
   bool join(waiter* w) noexcept {
+    settle();
     joiner_ = w;
     // release: joiner_; acquire: what ended children did
     const auto before = word_.fetch_or(joining, std::memory_order_acq_rel);
@@ -72,9 +88,10 @@ class family {
     return false;
   }
 
+  /// By the unit's own running code.
   bool has_children() const noexcept {
-    return children(word_.load(std::memory_order_acquire)) != 0;
-  }  // partner: child_ended
+    return children(word_.load(std::memory_order_acquire)) != credit_;  // partner: child_ended
+  }
   /// Whether only the unit itself, or whoever holds its place, is left.
   bool idle() const noexcept { return subtrees(word_.load(std::memory_order_acquire)) <= 1; }  // partner: subtree_ended
 
@@ -104,6 +121,10 @@ class family {
     upper->subtree_ended();
   }
 
+ private:
+  std::uint64_t credit_ = 0;  ///< of add_own_child; far from the word that those who end write to
+
+ public:
   family* parent_family = nullptr;  ///< told when this family is complete
   stop_node stops;                  ///< how a request to stop reaches the unit, and those that it has forked
 
@@ -124,6 +145,8 @@ class family {
     delete this;
     return above;
   }
+
+  static constexpr std::uint64_t credits = 64;
 
   std::atomic<std::uint64_t> word_{one_subtree};
   waiter* joiner_ = nullptr;

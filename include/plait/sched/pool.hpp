@@ -250,6 +250,7 @@ class pool {
     if ((++w.steps & w.serve_mask) == 0) [[unlikely]]
       serve(w);
     auto* j = w.next_own();
+    if (j == nullptr) j = victims_.steal_again(w);
     if (j == nullptr) return false;
     run(w, j);
     return true;

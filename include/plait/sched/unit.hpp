@@ -23,6 +23,13 @@ struct unit {
   /// When it started, by the workers' clocks (worker.hpp); until then, its parent's time.
   std::uint64_t started;
 
+  /// Its family as it is now, or null.
+  family* known_children() const noexcept {
+    return std::atomic_ref<family*>(const_cast<family*&>(children)).load(std::memory_order_acquire);  // partner: below
+  }
+  /// A copy, for what follows its end.
+  unit copy() const noexcept { return {known_children(), parent, context, started}; }
+
   family& make_children() {
     const std::atomic_ref<family*> place(children);
     auto* there = place.load(std::memory_order_acquire);  // partner: the exchange below
@@ -35,13 +42,14 @@ struct unit {
   }
   /// Before the end of the unit becomes known, and before its memory ends.
   void retire() noexcept {
-    if (auto* own = std::atomic_ref<family*>(children).load(std::memory_order_acquire)) own->stops.set_owner(nullptr);
+    if (auto* own = known_children()) own->stops.set_owner(nullptr);
   }
 
   /// The unit has ended. `child_of` counts it. Returns a waiter to resume, or null.
   static waiter* count_end(family* own, family* child_of) noexcept {
     if (own == nullptr) return child_of == nullptr ? nullptr : child_of->child_ended(true);
     own->leave();
+    own->settle();
     own->parent_family = child_of;
     waiter* joiner = child_of == nullptr ? nullptr : child_of->child_ended(false);
     own->subtree_ended();  // after the line above: it may be the last that keeps child_of alive

@@ -26,6 +26,19 @@ class victims {
     return w.may_steal() ? steal(w, w.stealable()) : nullptr;
   }
 
+  /// Another job from where the last one was stolen. Who finds one there does not count as searching meanwhile: that
+  /// would take two changes of a word that all who push look at.
+  job* steal_again(worker& w) noexcept {
+    if (w.last_victim == nullptr || !w.may_steal()) return nullptr;
+    auto* j = w.last_victim->own.steal(w.stealable());
+    if (j != nullptr) {
+      w.counters.stolen.add();
+    } else {
+      w.last_victim = nullptr;
+    }
+    return j;
+  }
+
   job* steal(worker& w, jobs wanted) noexcept {
     const auto count = static_cast<unsigned>(workers_.size());
     if (count == 1) return nullptr;
@@ -34,6 +47,7 @@ class victims {
       auto& victim = workers_[(first + i) % count];
       if (&victim == &w) continue;
       auto* j = victim.own.steal(wanted);
+      if (j != nullptr) w.last_victim = &victim;
       if (j == nullptr) j = victim.submitted.steal();
       if (j == nullptr) j = w.take_first(victim.placed, w.submitted);
       if (j == nullptr) j = w.take_first(victim.fifo, w.own);

@@ -31,6 +31,7 @@ class alignas(64) worker {
   job_queue fifo;    ///< jobs that gave way; thieves may take them
   job_queue aside;   ///< continuations that may not run on top of this worker's stack; free workers may take them
   suspended_list suspended;       ///< tasks that suspended here at timers, promises and sync objects
+  worker* last_victim = nullptr;  ///< from whose deque it has stolen last
   unit* current = nullptr;        ///< the unit that runs now, or null
   std::uint32_t serve_mask = 63;  ///< it serves when these bits of steps are zero
   std::uint32_t steps = 0;        ///< of its loops

@@ -42,7 +42,7 @@ class [[nodiscard("fork does nothing until it is co_awaited: auto f = co_await f
     p.parent = nullptr;  // the link, published by the push
     p.context = as.context;
     w.begin_child(p, as);
-    w.own.push_reserved(&p);
+    w.own.push_reserved_continuation(&p);
     w.home().parking().notify_free();
     return worker::transfer(child);
   }

@@ -38,7 +38,7 @@ inline void resume_parent(sched::job* j, worker& w) noexcept {
   auto* before = link.load(std::memory_order_acquire);  // the child's family; partner: end_fork
   if (before != marked(nullptr, link_ended)) {
     auto& children = as->make_children();  // the parent is suspended, so its unit is ours
-    children.add_child();
+    children.add_own_child();
     // release: our family; acquire: the child's, or what who looked at the parent has made; partners: end_fork,
     // stop.hpp
     while (mark_in(before) == link_busy ||
@@ -58,7 +58,7 @@ PLAIT_NOINLINE inline std::coroutine_handle<> end_fork(cell_base& cell, start_re
   seal(cell);  // callbacks may start children
   hold_open(cell);
   record.retire();
-  auto* own = record.children;
+  auto* own = record.known_children();
   // acq_rel: our family, and the parent's; partner: resume_parent
   auto* const before = record.link().exchange(marked(own, link_ended), std::memory_order_acq_rel);
   auto* next = complete_held(cell);  // the frame may be gone now
@@ -80,14 +80,20 @@ template <class Handle>
 PLAIT_NOINLINE std::coroutine_handle<> end_spawned(Handle self, worker* w) noexcept {
   auto& promise = self.promise();
   unit& self_unit = promise;
-  unit ended = self_unit;
-  bool last = false;
-  auto* next = complete(promise, state_owner, last, [&] {
+  unit ended = self_unit.copy();
+  bool last = true;
+  waiter* next = nullptr;
+  if (promise.is_alone()) [[likely]] {  // detached: nobody waits, and nobody can come
     self_unit.retire();
-    ended = self_unit;  // callbacks may have started children
-  });
+  } else {
+    next = complete(promise, state_owner, last, [&] {
+      self_unit.retire();
+      ended = self_unit.copy();  // callbacks may have started children
+    });
+  }
   if (last) end_as(w, ended, [self] { self.destroy(); });
   resume_joiner(unit::count_end(ended.children, ended.parent));
+  if (next == nullptr) return std::noop_coroutine();
   return resume_next(next, w);
 }
 
@@ -100,11 +106,11 @@ PLAIT_NOINLINE inline std::coroutine_handle<> end_fork_otherwise(cell_base& cell
     return end_fork(cell, record, w);
   }
   cell.state.store(state_done, std::memory_order_relaxed);  // as below
-  if (record.children != nullptr) {                         // the child has ended, what it spawned may not have
+  if (auto* own = record.known_children()) {                // the child has ended, what it spawned may not have
     record.retire();
     auto& children = record.as->make_children();
-    children.add_child();
-    unit::count_end(record.children, &children);
+    children.add_own_child();
+    unit::count_end(own, &children);
   }
   w->current = record.as;
   return worker::transfer(record.continuation);
@@ -115,7 +121,7 @@ PLAIT_NOINLINE inline std::coroutine_handle<> end_fork_otherwise(cell_base& cell
 /// may be looked at before the pop has succeeded.
 PLAIT_ALWAYS_INLINE std::coroutine_handle<> finish_fork(cell_base& cell, start_record& record) noexcept {
   auto* w = worker::of_this_thread();
-  if (w == nullptr || record.children != nullptr || !w->own.pop_if(&record)) [[unlikely]]
+  if (w == nullptr || record.known_children() != nullptr || !w->own.pop_if(&record)) [[unlikely]]
     return end_fork_otherwise(cell, record, w, false);
   auto* const parent = record.as;
   if (!w->may_go_on(*parent)) [[unlikely]]

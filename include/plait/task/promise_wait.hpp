@@ -52,7 +52,7 @@ class promise_wait final : waiter, sched::suspended_list::node {
 };
 
 /// Lets `task` be resumed when the cell is done. False if it is done already.
-inline bool add_awaiting_task(cell_base& cell, waiter& task) {
+PLAIT_NOINLINE inline bool add_awaiting_task(cell_base& cell, waiter& task) {
   return cell.kind == origin::promise ? promise_wait::add(cell, task) : add_waiter(cell, &task);
 }
 

@@ -84,8 +84,17 @@ struct cell_base {
   bool done() const noexcept {
     return (state.load(std::memory_order_acquire) & state_done) != 0;  // partner: the completion
   }
+  /// Whether the hold of the queue, or of the run, is the only one, and nobody observes: the future has been dropped.
+  /// It stays so, since who wants a hold needs one.
+  bool is_alone() const noexcept {
+    return (state.load(std::memory_order_acquire) & ~state_claimed) == state_owner;  // partner: drop_owner
+  }
   /// True for the one caller that may execute, or cancel, the queued task.
   bool claim() noexcept {
+    if (state.load(std::memory_order_acquire) == state_owner) {  // alone and unclaimed; partner: drop_owner
+      state.store(state_owner | state_claimed, std::memory_order_relaxed);
+      return true;
+    }
     // acq_rel: what was written before the task was queued; partner: the release of the queue
     return (state.fetch_or(state_claimed, std::memory_order_acq_rel) & state_claimed) == 0;
   }

@@ -4,7 +4,7 @@
 #include <plait/task/future.hpp>
 #include <plait/task/stop.hpp>
 
-#include <optional>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
@@ -50,20 +50,27 @@ bool control_spawned(cell_base* cell, request what) noexcept {
   return true;
 }
 
-/// Makes the task a started one that `parent` counts; the caller queues it.
+/// Makes the task a started one that `parent` counts, once the caller has counted and queued it.
 template <class T>
-task_promise<T>& prepare_spawn(task<T>& t, pool& where, sched::family& parent, void* context) {
+PLAIT_ALWAYS_INLINE task_promise<T>& make_spawned(task<T>& t, pool& where, sched::family& parent, void* context,
+                                                  std::uint64_t parent_time) {
   auto& p = t.release().promise();
-  const auto* w = worker::of_this_thread();
   p.as = nullptr;
   p.home = &where;
   p.kind = origin::spawn;
   p.destroy = [](cell_base* cell) noexcept { frame_of(static_cast<result_cell<T>&>(*cell)).destroy(); };
   p.control = &control_spawned<T>;
   p.execute = &execute_spawned<T>;
-  static_cast<unit&>(p) = {nullptr, &parent, context,
-                           w != nullptr && w->current != nullptr ? w->time_of(*w->current) : 0};
+  static_cast<unit&>(p) = {nullptr, &parent, context, parent_time};
   p.state.store(2 * state_owner, std::memory_order_relaxed);  // published by the queue
+  return p;
+}
+/// The same where anybody spawns: counts it too.
+template <class T>
+task_promise<T>& prepare_spawn(task<T>& t, pool& where, sched::family& parent, void* context) {
+  const auto* w = worker::of_this_thread();
+  auto& p =
+      make_spawned(t, where, parent, context, w != nullptr && w->current != nullptr ? w->time_of(*w->current) : 0);
   parent.add_child();
   return p;
 }
@@ -76,6 +83,33 @@ void unspawn(task_promise<T>& p) noexcept {
   resume_joiner(parent->child_ended(true));
 }
 
+/// By a task of the same pool, which becomes the parent.
+template <class T>
+PLAIT_ALWAYS_INLINE future<T> spawn_inside(worker& w, task<T>& t) {
+  auto& parent = *w.current;
+  w.own.reserve();
+  auto& children = parent.make_children();
+  auto& p = make_spawned(t, w.home(), children, parent.context, w.time_of(parent));
+  children.add_own_child();
+  w.own.push_reserved(&p);  // nothing above this line has changed anything if it has thrown
+  w.home().parking().notify();
+  return make_future<T>(p);
+}
+
+/// From anywhere else.
+template <class T>
+PLAIT_NOINLINE future<T> spawn_outside(pool& where, task<T>& t) {
+  const pool::visit visit(where);
+  auto& p = prepare_spawn(t, where, where.ground(), nullptr);
+  try {
+    where.post(&p);
+  } catch (...) {
+    unspawn(p);
+    throw;
+  }
+  return make_future<T>(p);
+}
+
 }  // namespace detail
 
 /// Starts the task in the pool and gives its future. Any thread. A task of this pool that calls it becomes the parent.
@@ -83,18 +117,9 @@ void unspawn(task_promise<T>& p) noexcept {
 template <class T>
 future<T> spawn_on(pool& where, task<T> t) {
   auto* w = detail::worker::of_this_thread();
-  const bool inside = w != nullptr && &w->home() == &where && w->current != nullptr;
-  std::optional<pool::visit> visit;
-  if (!inside) visit.emplace(where);
-  auto& p = inside ? detail::prepare_spawn(t, where, w->current->make_children(), w->current->context)
-                   : detail::prepare_spawn(t, where, where.ground(), nullptr);
-  try {
-    where.post(&p);
-  } catch (...) {
-    detail::unspawn(p);
-    throw;
-  }
-  return detail::make_future<T>(p);
+  if (w != nullptr && &w->home() == &where && w->current != nullptr) [[likely]]
+    return detail::spawn_inside(*w, t);
+  return detail::spawn_outside(where, t);
 }
 
 template <class F, class... A>

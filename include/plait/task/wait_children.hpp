@@ -25,12 +25,13 @@ class [[nodiscard(
   bool await_ready() const {
     auto* w = detail::worker::of_this_thread();
     if (w == nullptr || w->current == nullptr) detail::refuse_wait_children();
-    return w->current->children == nullptr || !w->current->children->has_children();
+    const auto* children = w->current->known_children();
+    return children == nullptr || !children->has_children();
   }
   bool await_suspend(std::coroutine_handle<> h) {
     auto* w = detail::worker::of_this_thread();
     detail::prepare(waiter_, w, h);
-    return w->current->children->join(&waiter_);
+    return w->current->known_children()->join(&waiter_);
   }
   void await_resume() const noexcept {}
 
@@ -42,7 +43,7 @@ class [[nodiscard(
 inline void wait_children_blocking() {
   auto* w = detail::worker::of_this_thread();
   if (w == nullptr || w->current == nullptr) detail::refuse_wait_children();
-  auto* children = w->current->children;
+  auto* children = w->current->known_children();
   if (children == nullptr || !children->has_children()) return;
   detail::check_help_depth(*w);
   detail::thread_waiter x(w);
