@@ -11,6 +11,11 @@
 #include <plait/task/sleep.hpp>
 #include <plait/task/spawn.hpp>
 #include <plait/task/stop.hpp>
+#include <plait/task/sync/async_barrier.hpp>
+#include <plait/task/sync/async_latch.hpp>
+#include <plait/task/sync/async_mutex.hpp>
+#include <plait/task/sync/async_semaphore.hpp>
+#include <plait/task/sync/channel.hpp>
 #include <plait/task/task.hpp>
 #include <plait/task/this_worker.hpp>
 #include <plait/task/unobserved.hpp>

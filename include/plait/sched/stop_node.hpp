@@ -59,7 +59,7 @@ class stop_node {
     interruptible* expected = nullptr;
     // release: what `where` holds; partner: take_suspension
     return suspended_.compare_exchange_strong(expected, &where, std::memory_order_acq_rel, std::memory_order_acquire) ||
-           expected != closed();
+           (expected != closed() && expected != busy());
   }
   /// Afterwards, in whatever way it was resumed. `where` may end then.
   void leave_suspension(interruptible& where) noexcept {

@@ -23,7 +23,7 @@ inline void sleep_here(std::chrono::steady_clock::time_point when) noexcept {
   }
 }
 
-class [[nodiscard("nothing sleeps before co_await")]] sleeper final : suspension, sched::timer {
+class sleeper final : suspension, sched::timer {
  public:
   using resumes_in_pool = void;
 
@@ -72,23 +72,33 @@ class [[nodiscard("nothing sleeps before co_await")]] sleeper final : suspension
   pool* pool_ = nullptr;
 };
 
+/// What `co_await` makes a sleeper of.
+class [[nodiscard("nothing sleeps before co_await")]] sleep_operation {
+ public:
+  explicit sleep_operation(std::chrono::steady_clock::time_point until) noexcept : until_(until) {}
+  sleeper operator co_await() const noexcept { return sleeper(until_); }
+
+ private:
+  std::chrono::steady_clock::time_point until_;
+};
+
 }  // namespace detail
 
 /// `co_await sleep_until(t)` suspends the task until the time point has come; other tasks of the pool run meanwhile. It
 /// is resumed by the first worker that is free then, so later than asked where all are in long user code. A request to
 /// stop ends it with cancelled_error. In a thread that is no worker it blocks the thread.
-inline detail::sleeper sleep_until(std::chrono::steady_clock::time_point when) noexcept {
-  return detail::sleeper(when);
+inline detail::sleep_operation sleep_until(std::chrono::steady_clock::time_point when) noexcept {
+  return detail::sleep_operation(when);
 }
 /// The same for another clock, whose time is compared once, now.
 template <class Clock, class Duration>
-detail::sleeper sleep_until(std::chrono::time_point<Clock, Duration> when) {
-  return detail::sleeper(base::deadline_in(when - Clock::now()));
+detail::sleep_operation sleep_until(std::chrono::time_point<Clock, Duration> when) {
+  return detail::sleep_operation(base::deadline_in(when - Clock::now()));
 }
 /// The same for a duration from now.
 template <class Rep, class Period>
-detail::sleeper sleep_for(std::chrono::duration<Rep, Period> time) {
-  return detail::sleeper(base::deadline_in(time));
+detail::sleep_operation sleep_for(std::chrono::duration<Rep, Period> time) {
+  return detail::sleep_operation(base::deadline_in(time));
 }
 
 }  // namespace plait

@@ -121,6 +121,8 @@ class suspension_queue {
   }
   /// What it would wait for is there. False if it was interrupted before: then it must leave it to others.
   bool pass(suspension& s) noexcept { return s.take(); }
+  /// The oldest, or null. It stays.
+  suspension* front() const noexcept { return first_; }
   /// The oldest, or null. The caller resumes it.
   suspension* pop_front() noexcept {
     auto* s = first_;
@@ -131,14 +133,12 @@ class suspension_queue {
   }
   /// All, oldest first, for resume_all.
   sched::job* take_all() noexcept {
-    sched::job* first = nullptr;
-    sched::job** end = &first;
-    while (auto* s = pop_front()) {
-      *end = s;
-      end = &s->next_job;
+    for (auto* s = first_; s != nullptr; s = s->next_) {
+      s->next_job = s->next_;
+      s->take();
     }
-    *end = nullptr;
-    return first;
+    last_ = nullptr;
+    return std::exchange(first_, nullptr);
   }
   /// An interruption: takes it out and gives it if it is there; if it has not come yet, it will not.
   waiter* withdraw(suspension& s) noexcept {
