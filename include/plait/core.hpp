@@ -8,6 +8,7 @@
 #include <plait/task/future.hpp>
 #include <plait/task/promise_object.hpp>
 #include <plait/task/run.hpp>
+#include <plait/task/shared_future.hpp>
 #include <plait/task/sleep.hpp>
 #include <plait/task/spawn.hpp>
 #include <plait/task/stop.hpp>

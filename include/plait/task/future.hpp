@@ -16,6 +16,8 @@ namespace plait {
 
 template <class T>
 class future;
+template <class T>
+class shared_future;
 
 namespace detail {
 
@@ -174,12 +176,12 @@ class [[nodiscard("a dropped future detaches its task, or waits for it if it was
   /// Whether the task ended by cancellation: it never ran, or it ended by a cancelled_error. Never waits.
   bool cancelled() const {
     if (!done() || cell().ended != detail::outcome::error) return false;
-    cell().seen = cell().seen || cell().stop_requested();
+    if (cell().stop_requested()) cell().note_seen();
     return detail::is_cancellation(cell().error);
   }
 
-  /// Whether the task has started and not ended. A submitted task that has left this rank counts as started; a promise
-  /// never does.
+  /// Whether the task has started and not ended. A submitted task that has left this rank counts as started; of a
+  /// promise: whether it is being set.
   bool running() const {
     auto& c = cell();
     if (done()) return false;
@@ -191,7 +193,7 @@ class [[nodiscard("a dropped future detaches its task, or waits for it if it was
   std::exception_ptr exception() const {
     if (!done()) wait();
     if (cell().ended != detail::outcome::error) return nullptr;
-    cell().seen = true;
+    cell().note_seen();
     return cell().error;
   }
 
@@ -212,7 +214,10 @@ class [[nodiscard("a dropped future detaches its task, or waits for it if it was
   /// dropped. It counts as work of the task. What it throws goes to the unobserved handler.
   template <class F>
     requires std::is_invocable_v < F&, const future<T>
-  & > void add_done_callback(F fn);
+  & > void add_done_callback(F fn) const;
+
+  /// Makes it a handle for many readers; this one is empty then. Needs plait/task/shared_future.hpp.
+  shared_future<T> share();
 
  private:
   friend future detail::make_future<T>(detail::result_cell<T>&) noexcept;
@@ -273,7 +278,7 @@ inline constexpr bool is_future<future<T>> = true;
 template <class T>
 template <class F>
   requires std::is_invocable_v < F&, const future<T>
-& > void future<T>::add_done_callback(F fn) {
+& > void future<T>::add_done_callback(F fn) const {
   auto& c = cell();
   auto* block = detail::observe(c);
   if (block != nullptr) {

@@ -81,6 +81,8 @@ struct cell_base {
   bool stop_requested() const noexcept {
     return (state.load(std::memory_order_relaxed) & state_stopped) != 0;  // a flag
   }
+  /// The exception has reached somebody. Several readers of a shared_future may say so at once.
+  void note_seen() noexcept { std::atomic_ref<bool>(seen).store(true, std::memory_order_relaxed); }  // read at the end
   bool done() const noexcept {
     return (state.load(std::memory_order_acquire) & state_done) != 0;  // partner: the completion
   }
@@ -196,7 +198,7 @@ struct result_cell : cell_base {
 
  private:
   [[noreturn]] PLAIT_NOINLINE void rethrow() {
-    seen = true;
+    note_seen();
     std::rethrow_exception(error);
   }
   /// The cell keeps no hold on it: it may end in another thread while the exception is being handled here.

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/task/future.hpp>
+
+#include <atomic>
+#include <coroutine>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace plait {
+
+namespace detail {
+
+/// The future that several handles share, and their number: the cell's own count is too small for that.
+template <class T>
+struct shared_state {
+  explicit shared_state(future<T> f) noexcept : inner(std::move(f)) {}
+
+  void keep() noexcept { handles.fetch_add(1, std::memory_order_relaxed); }  // by who has one
+  void release() noexcept {
+    // acq_rel: all uses happen before the end
+    if (handles.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+  const future<T> inner;  // const: what many threads may do at once
+  std::atomic<std::size_t> handles{1};
+};
+
+/// What looking at a result gives: it stays where it is.
+template <class T>
+using looked_at_t = std::add_lvalue_reference_t<const T>;
+
+template <class T>
+T copied_result(const future<T>& f) {
+  constexpr bool possible = !std::is_object_v<T> || std::is_copy_constructible_v<T>;
+  static_assert(
+      possible,
+      "plait: a shared_future that ends with the expression gives a copy of the result, and this type can't be "
+      "copied: name the shared_future, and use the reference that it gives then");
+  if constexpr (possible) return f.result();
+}
+
+template <class T>
+class shared_awaiter {
+ public:
+  using resumes_in_pool = void;
+  explicit shared_awaiter(const future<T>& f) : from_(f), cell_(cell_of(f)) {}
+
+  bool await_ready() const noexcept { return cell_.done(); }
+  bool await_suspend(std::coroutine_handle<> h) {
+    prepare(waiter_, worker::of_this_thread(), h);
+    return add_waiter(cell_, &waiter_);
+  }
+  looked_at_t<T> await_resume() const { return from_.result(); }
+
+ private:
+  const future<T>& from_;
+  result_cell<T>& cell_;
+  waiter waiter_;
+};
+
+}  // namespace detail
+
+/// A future for many readers, made by future::share(). Copies refer to the same task; each is used by one thread at a
+/// time, different ones in any threads. Results are looked at, not moved out. The last copy of a structured future
+/// waits for the task where it is destroyed, or assigned over; of another one it detaches the task.
+template <class T = void>
+class [[nodiscard("a dropped shared_future may be the last one of its task")]] shared_future {
+ public:
+  using value_type = T;
+
+  shared_future() noexcept = default;
+  /// Takes the future; the same as f.share().
+  shared_future(future<T> && f) : state_(f.valid() ? new detail::shared_state<T>(std::move(f)) : nullptr) {}
+  shared_future(const shared_future& other) noexcept : state_(other.state_) {
+    if (state_ != nullptr) state_->keep();
+  }
+  shared_future(shared_future && other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  shared_future& operator=(shared_future other) noexcept {
+    auto* before = std::exchange(state_, std::exchange(other.state_, nullptr));
+    if (before != nullptr) before->release();
+    return *this;
+  }
+  ~shared_future() {
+    if (state_ != nullptr) state_->release();
+  }
+
+  /// Whether it refers to a task.
+  bool valid() const noexcept { return state_ != nullptr; }
+
+  /// Suspends the awaiting task until the result is there, and gives a reference to it, which lives as long as some
+  /// copy of this; rethrows the task's exception.
+  detail::shared_awaiter<T> operator co_await() const& { return detail::shared_awaiter<T>(inner()); }
+
+  class copy_awaiter;
+  /// The same for a handle that ends with the expression: gives a copy of the result.
+  copy_awaiter operator co_await()&& { return copy_awaiter(std::move(*this)); }
+
+  /// Blocks until the result is there, as future::get does, and gives a reference to it; rethrows the task's exception.
+  detail::looked_at_t<T> get() const& { return inner().result(); }
+  /// The same for a handle that ends with the expression: gives a copy of the result.
+  T get()&& { return detail::copied_result(inner()); }
+
+  /// get() with a time limit. Throws timeout_error if it passes.
+  template <class Rep, class Period>
+  detail::looked_at_t<T> get_for(std::chrono::duration<Rep, Period> at_most) const& {
+    if (!wait_for(at_most)) throw timeout_error();
+    return get();
+  }
+
+  /// As the same functions of future.
+  void wait() const { inner().wait(); }
+  template <class Rep, class Period>
+  bool wait_for(std::chrono::duration<Rep, Period> at_most) const {
+    return inner().wait_for(at_most);
+  }
+  bool done() const { return inner().done(); }
+  bool running() const { return inner().running(); }
+  std::exception_ptr exception() const { return inner().exception(); }
+  detail::looked_at_t<T> result() const& { return inner().result(); }
+
+  /// Calls `fn(const future<T>&)` once when the task has ended, as future::add_done_callback does. What fn gets is the
+  /// task's future, which is no handle of its own: a callback does not keep the task.
+  template <class F>
+    requires std::is_invocable_v < F&, const future<T>
+  & > void add_done_callback(F fn) const { inner().add_done_callback(std::move(fn)); }
+
+ private:
+  const future<T>& inner() const {
+    if (state_ == nullptr) [[unlikely]]
+      detail::refuse_empty_future();
+    return state_->inner;
+  }
+
+  detail::shared_state<T>* state_ = nullptr;
+};
+
+/// Awaits a shared_future that it keeps.
+template <class T>
+class shared_future<T>::copy_awaiter {
+ public:
+  using resumes_in_pool = void;
+  explicit copy_awaiter(shared_future kept) : kept_(std::move(kept)), awaiter_(kept_.inner()) {}
+  bool await_ready() const noexcept { return awaiter_.await_ready(); }
+  bool await_suspend(std::coroutine_handle<> h) { return awaiter_.await_suspend(h); }
+  T await_resume() const { return detail::copied_result(kept_.inner()); }
+
+ private:
+  shared_future kept_;
+  detail::shared_awaiter<T> awaiter_;
+};
+
+template <class T>
+shared_future<T> future<T>::share() {
+  static_cast<void>(cell());
+  return shared_future<T>(std::move(*this));
+}
+
+}  // namespace plait
