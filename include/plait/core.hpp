@@ -22,5 +22,6 @@
 #include <plait/task/unobserved.hpp>
 #include <plait/task/wait_children.hpp>
 #include <plait/task/when_all.hpp>
+#include <plait/task/when_any.hpp>
 #include <plait/task/yield.hpp>
 #include <plait/version.hpp>

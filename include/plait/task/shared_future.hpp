@@ -11,7 +11,13 @@
 
 namespace plait {
 
+template <class T>
+class shared_future;
+
 namespace detail {
+
+template <class T>
+result_cell<T>& cell_of(const shared_future<T>& f);
 
 /// The future that several handles share, and their number: the cell's own count is too small for that.
 template <class T>
@@ -128,6 +134,7 @@ class [[nodiscard("a dropped shared_future may be the last one of its task")]] s
   & > void add_done_callback(F fn) const { inner().add_done_callback(std::move(fn)); }
 
  private:
+  friend detail::result_cell<T>& detail::cell_of<T>(const shared_future&);
   const future<T>& inner() const {
     if (state_ == nullptr) [[unlikely]]
       detail::refuse_empty_future();
@@ -158,4 +165,12 @@ shared_future<T> future<T>::share() {
   return shared_future<T>(std::move(*this));
 }
 
+namespace detail {
+
+template <class T>
+result_cell<T>& cell_of(const shared_future<T>& f) {
+  return cell_of(f.inner());
+}
+
+}  // namespace detail
 }  // namespace plait
