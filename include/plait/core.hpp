@@ -22,6 +22,7 @@
 #include <plait/task/unobserved.hpp>
 #include <plait/task/wait_children.hpp>
 #include <plait/task/when_all.hpp>
+#include <plait/task/when_all_settled.hpp>
 #include <plait/task/when_any.hpp>
 #include <plait/task/yield.hpp>
 #include <plait/version.hpp>

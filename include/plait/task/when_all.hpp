@@ -53,90 +53,95 @@ task<void> start(future<T>& f, future<T>& started) {
   co_return;
 }
 
-/// Waits until it has ended, and keeps its exception if it is the first one.
+/// Suspends until the future's task has ended; leaves its result there.
 template <class T>
-class settled_awaiter {
+class end_awaiter {
  public:
   using resumes_in_pool = void;
-  explicit settled_awaiter(result_cell<T>* cell) noexcept : cell_(cell) {}
-  bool await_ready() const noexcept { return cell_->done(); }
+  explicit end_awaiter(result_cell<T>& cell) noexcept : cell_(cell) {}
+  bool await_ready() const noexcept { return cell_.done(); }
   bool await_suspend(std::coroutine_handle<> h) {
     prepare(waiter_, worker::of_this_thread(), h);
-    return add_awaiting_task(*cell_, waiter_);
+    return add_awaiting_task(cell_, waiter_);
   }
   void await_resume() const {
-    if (!cell_->done()) [[unlikely]]
+    if (!cell_.done()) [[unlikely]]
       refuse_interrupted_await();
   }
 
  private:
-  result_cell<T>* cell_;
+  result_cell<T>& cell_;
   waiter waiter_;
 };
-/// Suspends until the future's task has ended; leaves its result there.
 template <class T>
-settled_awaiter<T> settled(const future<T>& f) {
-  return settled_awaiter<T>(&cell_of(f));
+end_awaiter<T> end_of(const future<T>& f) {
+  return end_awaiter<T>(cell_of(f));
 }
 
-template <class T>
-void keep_first(const future<T>& f, std::exception_ptr& first) {
-  auto e = f.exception();
-  if (e && !first) first = std::move(e);
-}
+/// How when_all gives what has ended: results, or the first exception.
+struct results {
+  template <class... T>
+  using tuple = std::tuple<tuple_value_t<T>...>;
+  template <class T>
+  using element = vector_value_t<T>;
 
-template <class... T>
-task<std::tuple<tuple_value_t<T>...>> join_all(std::tuple<future<T>...> futures) {
-  co_await std::apply([](auto&... f) -> task<void> { (co_await settled(f), ...); }, futures);
-  std::exception_ptr first;
-  std::apply([&](auto&... f) { (keep_first(f, first), ...); }, futures);
-  if (first) std::rethrow_exception(first);
-  const auto take = []<class U>(future<U>& f) -> tuple_value_t<U> {
-    if constexpr (std::is_void_v<U>) {
+  template <class T>
+  static void keep_first(const future<T>& f, std::exception_ptr& first) {
+    auto e = f.exception();  // all of them count as seen
+    if (e && !first) first = std::move(e);
+  }
+  template <class T>
+  static tuple_value_t<T> take(future<T>& f) {
+    if constexpr (std::is_void_v<T>) {
       f.get();
       return {};
     } else {
       return f.get();
     }
-  };
-  co_return std::apply([&](auto&... f) { return std::tuple<tuple_value_t<T>...>(take(f)...); }, futures);
-}
+  }
 
-template <class... C>
-task<std::tuple<tuple_value_t<child_value_t<C>>...>> start_and_join(C... children) {
+  template <class... T>
+  static tuple<T...> of(std::tuple<future<T>...>& futures) {
+    std::exception_ptr first;
+    std::apply([&](auto&... f) { (keep_first(f, first), ...); }, futures);
+    if (first) std::rethrow_exception(first);
+    return std::apply([](auto&... f) { return tuple<T...>(take(f)...); }, futures);
+  }
+  template <class T>
+  static std::vector<element<T>> of(std::vector<future<T>>& futures) {
+    std::exception_ptr first;
+    for (auto& f : futures) keep_first(f, first);
+    if (first) std::rethrow_exception(first);
+    std::vector<element<T>> taken;
+    taken.reserve(futures.size());
+    for (auto& f : futures) taken.emplace_back(take(f));
+    return taken;
+  }
+};
+
+/// How: results, or the like.
+template <class How, class... C>
+task<typename How::template tuple<child_value_t<C>...>> start_and_join(C... children) {
   std::tuple<future<child_value_t<C>>...> futures;
   co_await [](std::tuple<future<child_value_t<C>>...>& f, C&... c) -> task<void> {
     co_await std::apply([&](auto&... started) -> task<void> { (co_await start(c, started), ...); }, f);
   }(futures, children...);
-  co_return co_await join_all(std::move(futures));
+  co_await std::apply([](auto&... f) -> task<void> { (co_await end_of(f), ...); }, futures);
+  co_return How::of(futures);
 }
 
 /// For a range of tasks or futures.
-template <class C>
-task<std::vector<vector_value_t<child_value_t<C>>>> start_and_join_range(std::vector<C> children) {
-  using value = child_value_t<C>;
-  std::vector<future<value>> futures;
+template <class How, class C>
+task<std::vector<typename How::template element<child_value_t<C>>>> start_and_join_range(std::vector<C> children) {
+  std::vector<future<child_value_t<C>>> futures;
   futures.reserve(children.size());
   for (auto& c : children) {
-    future<value> started;
+    future<child_value_t<C>> started;
     co_await start(c, started);
     futures.push_back(std::move(started));
   }
-  for (auto& f : futures) co_await settled(f);
-  std::exception_ptr first;
-  for (auto& f : futures) keep_first(f, first);
-  if (first) std::rethrow_exception(first);
-  std::vector<vector_value_t<value>> results;
-  results.reserve(futures.size());
-  for (auto& f : futures) {
-    if constexpr (std::is_void_v<value>) {
-      f.get();
-      results.emplace_back();
-    } else {
-      results.emplace_back(f.get());
-    }
-  }
-  co_return results;
+  for (auto& f : futures) co_await end_of(f);
+  co_return How::of(futures);
 }
 
 }  // namespace detail
@@ -146,13 +151,13 @@ task<std::vector<vector_value_t<child_value_t<C>>>> start_and_join_range(std::ve
 /// exception in argument order is rethrown.
 template <detail::child... C>
 auto when_all(C&&... children) {
-  return detail::start_and_join<std::remove_cvref_t<C>...>(std::move(children)...);
+  return detail::start_and_join<detail::results, std::remove_cvref_t<C>...>(std::move(children)...);
 }
 
 /// The same for a range of tasks or of futures: gives a vector in their order, with references as
 /// std::reference_wrapper.
 template <class R>
   requires detail::child<detail::element_t<R>>
-auto when_all(R&& children) { return detail::start_and_join_range(detail::take_elements(children)); }
+auto when_all(R&& children) { return detail::start_and_join_range<detail::results>(detail::take_elements(children)); }
 
 }  // namespace plait
