@@ -420,3 +420,27 @@ TEST_CASE(
     second.set_value();
   }
 }
+
+TEST_CASE("a promise may be set while the pool of a task that waits for it ends") {
+  struct helper {
+    static task<> use(future<int> f, std::atomic<int>& ended) {
+      try {
+        ended += co_await f;
+      } catch (const plait::cancelled_error&) {
+        ++ended;
+      }
+    }
+  };
+  for (int i = 0; i < 300; ++i) {
+    promise<int> p;
+    std::atomic<int> ended{0};
+    std::thread setter;
+    {
+      pool home({.workers = 1});
+      static_cast<void>(home.spawn(helper::use(p.get_future(), ended)));
+      setter = std::thread([&p] { p.set_value(1); });
+    }
+    setter.join();
+    REQUIRE(ended == 1);
+  }
+}

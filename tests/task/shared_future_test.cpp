@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "waiting.hpp"
+#include "support/waiting.hpp"
 
 using namespace std::chrono_literals;
 using plait::future;

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "waiting.hpp"
+#include "support/waiting.hpp"
 
 using namespace std::chrono_literals;
 using plait::future;
@@ -281,5 +281,50 @@ TEST_CASE("a when_any, a callback, a timed wait and an await on one task at once
     never.open = true;
     slow.wait();
     REQUIRE(calls == 1);
+  }
+}
+
+TEST_CASE("the end of a pool resumes a when_any, or a reader, of promises that nobody sets") {
+  struct helper {
+    static task<> any(shared_future<int> a, shared_future<int> b, std::atomic<int>& cancelled) {
+      try {
+        co_await when_any(a, b);
+      } catch (const plait::cancelled_error&) {
+        ++cancelled;
+      }
+    }
+    static task<> read(shared_future<int> a, bool copies, std::atomic<int>& cancelled) {
+      try {
+        if (copies) {
+          static_cast<void>(co_await std::move(a));
+        } else {
+          static_cast<void>(co_await a);
+        }
+      } catch (const plait::cancelled_error&) {
+        ++cancelled;
+      }
+    }
+  };
+  for (int i = 0; i < 100; ++i) {
+    promise<int> p, q;
+    auto a = p.get_future().share(), b = q.get_future().share();
+    std::atomic<int> cancelled{0};
+    std::thread setter;
+    {
+      pool home({.workers = 1 + i % 2});
+      static_cast<void>(home.spawn(helper::any(a, b, cancelled)));
+      static_cast<void>(home.spawn(helper::read(a, false, cancelled)));
+      static_cast<void>(home.spawn(helper::read(b, true, cancelled)));
+      if (i % 4 == 3) setter = std::thread([&q] { q.set_value(1); });  // at the same time as the end
+    }
+    if (setter.joinable()) {
+      setter.join();
+      CHECK(cancelled >= 1);
+    } else {
+      CHECK(cancelled == 3);
+      q.set_value(1);
+    }
+    p.set_value(2);
+    CHECK(a.get() + b.get() == 3);
   }
 }

@@ -57,9 +57,17 @@ class shared_awaiter {
   bool await_ready() const noexcept { return cell_.done(); }
   bool await_suspend(std::coroutine_handle<> h) {
     prepare(waiter_, worker::of_this_thread(), h);
-    return add_waiter(cell_, &waiter_);
+    return add_awaiting_task(cell_, waiter_);
   }
-  looked_at_t<T> await_resume() const { return from_.result(); }
+  looked_at_t<T> await_resume() const {
+    check();
+    return from_.result();
+  }
+  /// Throws if it was resumed before the end.
+  void check() const {
+    if (!cell_.done()) [[unlikely]]
+      refuse_interrupted_await();
+  }
 
  private:
   const future<T>& from_;
@@ -124,6 +132,7 @@ class [[nodiscard("a dropped shared_future may be the last one of its task")]] s
   }
   bool done() const { return inner().done(); }
   bool running() const { return inner().running(); }
+  bool cancelled() const { return inner().cancelled(); }
   std::exception_ptr exception() const { return inner().exception(); }
   detail::looked_at_t<T> result() const& { return inner().result(); }
 
@@ -152,7 +161,10 @@ class shared_future<T>::copy_awaiter {
   explicit copy_awaiter(shared_future kept) : kept_(std::move(kept)), awaiter_(kept_.inner()) {}
   bool await_ready() const noexcept { return awaiter_.await_ready(); }
   bool await_suspend(std::coroutine_handle<> h) { return awaiter_.await_suspend(h); }
-  T await_resume() const { return detail::copied_result(kept_.inner()); }
+  T await_resume() const {
+    awaiter_.check();
+    return detail::copied_result(kept_.inner());
+  }
 
  private:
   shared_future kept_;

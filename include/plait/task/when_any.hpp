@@ -4,6 +4,7 @@
 #include <plait/base/errors.hpp>
 #include <plait/base/fixed_array.hpp>
 #include <plait/base/pause.hpp>
+#include <plait/sched/suspended_list.hpp>
 #include <plait/task/children.hpp>
 #include <plait/task/future.hpp>
 #include <plait/task/observers.hpp>
@@ -24,7 +25,7 @@ namespace detail {
 
 /// The one waiter of several cells. Kept by the awaiter and by each place that waits at a cell, so that a cell which
 /// ends later, and is about to tell its place, finds it there however far the awaiting task has come.
-class first_of {
+class first_of final : sched::suspended_list::node {
  public:
   /// The first reference is the caller's.
   explicit first_of(std::size_t cells)
@@ -51,27 +52,31 @@ class first_of {
     first_.compare_exchange_strong(nobody, index, std::memory_order_acq_rel);
     return false;
   }
+  /// Before suspend, where it may be that no cell ever ends: the end of the pool takes the task away then.
+  void let_pool_interrupt(worker& w) noexcept { w.suspended.add(*this); }
   /// After that: whether `resume` will be resumed; if not, a cell has ended already.
   bool suspend() noexcept {
     auto nobody = registering;
     // release: resume; partner: told
     return first_.compare_exchange_strong(nobody, suspended, std::memory_order_acq_rel);
   }
-  /// The cell that ended first.
+  /// The cell that ended first, or `interrupted`.
   std::size_t first() const noexcept { return first_.load(std::memory_order_acquire); }  // partner: told
 
   /// The places leave the cells. These must be there yet.
   void leave() noexcept {
+    sched::suspended_list::remove(*this);
     for (auto& p : places_) {
       if (p.block != nullptr && p.block->remove(&p)) release();  // else it has been told, or is about to be
     }
   }
 
+  static constexpr std::size_t interrupted = ~std::size_t{0};
   waiter resume;
 
  private:
-  static constexpr std::size_t registering = ~std::size_t{0};
-  static constexpr std::size_t suspended = registering - 1;
+  static constexpr std::size_t registering = interrupted - 1;
+  static constexpr std::size_t suspended = interrupted - 2;
 
   struct place : waiter {
     place(first_of& whole, std::size_t i) noexcept : all(whole), index(i) {
@@ -99,6 +104,14 @@ class first_of {
     return nullptr;
   }
 
+  waiter* interrupt() noexcept override {
+    auto before = suspended;
+    // acquire: resume, by suspend; release: for first
+    if (!first_.compare_exchange_strong(before, interrupted, std::memory_order_acq_rel)) return nullptr;
+    sched::suspended_list::remove_interrupted(*this);
+    return &resume;
+  }
+
   std::atomic<std::size_t> first_{registering};
   std::atomic<std::size_t> references_{1};
   base::fixed_array<place> places_;
@@ -116,21 +129,27 @@ class [[nodiscard("when_any does nothing until it is co_awaited")]] any_awaiter 
   bool await_ready() const noexcept { return lowest() != std::size(cells_); }
 
   bool await_suspend(std::coroutine_handle<> h) {
+    auto* w = worker::of_this_thread();
     auto& f = *(state_ = new first_of(std::size(cells_)));
-    prepare(f.resume, worker::of_this_thread(), h);
+    prepare(f.resume, w, h);
+    bool of_promise = false;
     for (std::size_t i = 0; i < std::size(cells_); ++i) {
+      of_promise |= cells_[i]->kind == origin::promise;
       if (!f.wait_at(*cells_[i], i)) break;
     }
+    if (of_promise && w != nullptr) f.let_pool_interrupt(*w);
     // If that suspends, another thread may resume the task and end this awaiter.
     if (f.suspend()) return true;
     leave();
     return false;
   }
 
-  std::size_t await_resume() noexcept {
+  std::size_t await_resume() {
     if (state_ == nullptr) return lowest();
-    const auto* first = cells_[state_->first()];
+    const auto index = state_->first();
     leave();
+    if (index == first_of::interrupted) refuse_interrupted_await();
+    const auto* first = cells_[index];
     std::size_t i = 0;  // the lowest also where several handles of one task were given
     while (cells_[i] != first) ++i;
     return i;
