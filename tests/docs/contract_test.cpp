@@ -132,6 +132,39 @@ TEST_CASE("docs: forks and locals") {
   static_cast<void>(&structured::also_unsafe);
 }
 
+// ---- parallel loops ------------------------------------------------------------------------------------------------
+
+namespace parallel_loops {
+// docs: parallel loops
+plait::task<double> unsafe(const std::vector<double>& values) {
+  double sum = 0;
+  co_await plait::parallel_for(values, [&sum](double x) { sum += x; });  // several threads at once
+  co_return sum;
+}
+
+plait::task<double> safe(const std::vector<double>& values) {
+  const auto square = [](double x) { return x * x; };
+  const auto add = [](double a, double b) { return a + b; };
+  co_return co_await plait::parallel_reduce(values, 0.0, square, add, {.grain = 1000});  // 0.0: the sum has init's type
+}
+
+plait::task<void> unsafe_range() {
+  plait::task<void> loop;
+  {
+    std::vector<double> values(1000);
+    loop = plait::parallel_for(values, [](double& x) { x = 1; });  // nothing has run yet
+  }
+  co_await std::move(loop);  // writes to what is gone
+}
+// docs: end
+}  // namespace parallel_loops
+
+TEST_CASE("docs: parallel loops") {
+  CHECK(plait::sync_wait(parallel_loops::safe(std::vector<double>(5000, 2.0))) == 20000);
+  static_cast<void>(&parallel_loops::unsafe);
+  static_cast<void>(&parallel_loops::unsafe_range);
+}
+
 // ---- what resumes where ---------------------------------------------------------------------------------------------
 
 namespace locks {

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <initializer_list>
 #include <limits>
 #include <list>
 #include <memory>
@@ -37,8 +38,8 @@ std::vector<int> visits(pool& p, std::size_t length, std::size_t grain) {
 TEST_CASE("parallel_for visits each index once, with any number of workers and any grain") {
   for (const int workers : worker_counts) {
     pool p({.workers = workers});
-    for (const std::size_t length : {0, 1, 2, 3, 7, 64, 1000, 100001}) {
-      for (const std::size_t grain : {0, 1, 3, 64, 5000, 1000000}) {
+    for (const auto length : std::initializer_list<std::size_t>{0, 1, 2, 3, 7, 64, 1000, 100001}) {
+      for (const auto grain : std::initializer_list<std::size_t>{0, 1, 3, 64, 5000, 1000000}) {
         if (length > 10000 && grain == 1) continue;
         CHECK(visits(p, length, grain) == std::vector<int>(length, 1));
       }
@@ -163,7 +164,7 @@ TEST_CASE("parallel_for awaits a body that gives a task") {
   for (const int workers : worker_counts) {
     pool p({.workers = workers});
     std::vector<int> counts(3000);
-    for (const std::size_t grain : {0, 1, 100}) {
+    for (const auto grain : std::initializer_list<std::size_t>{0, 1, 100}) {
       const auto body = [&counts](std::size_t i) -> task<> {
         if (i % 3 == 0) co_await plait::yield();
         const int more = co_await plait::spawn([] { return 1; });
@@ -192,7 +193,7 @@ TEST_CASE("parallel_for keeps a body that is move-only, and calls one with state
 TEST_CASE("the exception of the lowest index comes out of parallel_for, whoever throws first") {
   for (const int workers : worker_counts) {
     pool p({.workers = workers});
-    for (const std::size_t grain : {0, 1, 10}) {
+    for (const auto grain : std::initializer_list<std::size_t>{0, 1, 10}) {
       for (int round = 0; round < 20; ++round) {
         std::atomic<int> under_way{0};
         const auto body = [&](int i) {

@@ -10,7 +10,9 @@
 #include <stdexcept>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <variant>
+#include <vector>
 
 using plait::parallel_invoke;
 using plait::pool;

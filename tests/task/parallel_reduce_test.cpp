@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <numeric>
 #include <ranges>
@@ -25,7 +26,7 @@ const auto plus = [](auto a, auto b) { return a + b; };
 TEST_CASE("parallel_reduce adds up numbers and elements") {
   for (const int workers : worker_counts) {
     pool p({.workers = workers});
-    for (const std::size_t grain : {0, 1, 3, 1000, 1000000}) {
+    for (const auto grain : std::initializer_list<std::size_t>{0, 1, 3, 1000, 1000000}) {
       const plait::parallel_options options{.grain = grain};
       for (const int length : {0, 1, 2, 5, 1000, 20000}) {
         const long expected = 7 + static_cast<long>(length) * (length - 1) / 2;
@@ -57,7 +58,7 @@ TEST_CASE("parallel_reduce combines neighbours in the order of the range") {
   const auto text = [](int i) { return std::to_string(i) + ","; };
   for (const int workers : worker_counts) {
     pool p({.workers = workers});
-    for (const std::size_t grain : {0, 1, 2, 7, 64}) {
+    for (const auto grain : std::initializer_list<std::size_t>{0, 1, 2, 7, 64}) {
       CHECK(p.run(parallel_reduce(0, 3000, std::string("<"), text, plus, {.grain = grain})) == expected);
     }
   }
@@ -71,7 +72,7 @@ TEST_CASE("with a grain, parallel_reduce combines in the same tree on any number
     return p.run(parallel_reduce(0, length, std::string("i"), leaf, node, {.grain = grain}));
   };
   CHECK(result(1, 5, 2) == "(i((01)((23)4)))");
-  for (const std::size_t grain : {1, 3, 16}) {
+  for (const auto grain : std::initializer_list<std::size_t>{1, 3, 16}) {
     const auto expected = result(1, 500, grain);
     for (int round = 0; round < 5; ++round) {
       CHECK(result(2, 500, grain) == expected);
@@ -97,7 +98,7 @@ TEST_CASE("parallel_reduce combines values that are move-only") {
   };
   for (const int workers : worker_counts) {
     pool p({.workers = workers});
-    for (const std::size_t grain : {0, 1, 10}) {
+    for (const auto grain : std::initializer_list<std::size_t>{0, 1, 10}) {
       CHECK(*p.run(parallel_reduce(0, 1000, std::make_unique<int>(1), make, add, {.grain = grain})) == 499501);
     }
   }
@@ -126,7 +127,7 @@ TEST_CASE("the exception of the lowest index comes out of parallel_reduce; one o
   };
   for (const int workers : worker_counts) {
     pool p({.workers = workers});
-    for (const std::size_t grain : {0, 1, 10}) {
+    for (const auto grain : std::initializer_list<std::size_t>{0, 1, 10}) {
       for (int round = 0; round < 20; ++round) {
         CHECK_THROWS_WITH_AS(p.run(parallel_reduce(0, 3000, 0, map, plus, {.grain = grain})), "41", std::runtime_error);
       }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <random>
 #include <span>
@@ -56,7 +57,8 @@ TEST_CASE("parallel_sort sorts all kinds of inputs as std::sort does") {
     pool p({.workers = workers});
     for (const auto& what : inputs) {
       CAPTURE(what.name);
-      for (const std::size_t length : {0, 1, 2, 3, 10, 24, 25, 100, 129, 1000, 5000, 50000}) {
+      for (const auto length :
+           std::initializer_list<std::size_t>{0, 1, 2, 3, 10, 24, 25, 100, 129, 1000, 5000, 50000}) {
         auto numbers = make(what, length, number);
         auto sorted = numbers;
         std::sort(sorted.begin(), sorted.end());

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect-error: plait: parallel_sort got a temporary range, which would be gone when the task runs
+#include <plait/core.hpp>
+
+#include <vector>
+
+plait::task<void> lost() { co_await plait::parallel_sort(std::vector<int>{3, 1, 2}); }
