@@ -6,11 +6,11 @@
 #include <plait/task/as_completed.hpp>
 #include <plait/task/fork.hpp>
 #include <plait/task/future.hpp>
-#include <plait/task/promise_object.hpp>
 #include <plait/task/parallel_for.hpp>
 #include <plait/task/parallel_invoke.hpp>
 #include <plait/task/parallel_reduce.hpp>
 #include <plait/task/parallel_sort.hpp>
+#include <plait/task/promise_object.hpp>
 #include <plait/task/run.hpp>
 #include <plait/task/shared_future.hpp>
 #include <plait/task/sleep.hpp>

@@ -246,7 +246,7 @@ class runtime {
       if (auto e = done.exception()) home->root_failed(e);
     });
     context.home->pool().post_to(0, &p);
-    return &p.self;
+    return &p;
   }
 
   template <class Start>
