@@ -41,14 +41,34 @@ inline summary summarise(const std::vector<file_result>& results) {
   return total;
 }
 
+/// The name with control characters as \n, \t, or \x1b, so that a line stays a line and no terminal obeys it.
+inline std::string printable(const std::string& name) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  for (const char letter : name) {
+    const auto code = static_cast<unsigned char>(letter);
+    if (letter == '\n') {
+      text += "\\n";
+    } else if (letter == '\t') {
+      text += "\\t";
+    } else if (code < 0x20 || code == 0x7f) {
+      text += std::string("\\x") + digits[code >> 4] + digits[code & 15];
+    } else {
+      text += letter;
+    }
+  }
+  return text;
+}
+
 /// Names each file that is not in the result, on stderr.
 inline void print_failures(const found_files& files, const std::vector<file_result>& results) {
   for (const auto& [directory, reason] : files.unreadable) {
-    std::fprintf(stderr, "image_pipeline: skipped directory %s: %s\n", directory.c_str(), reason.c_str());
+    std::fprintf(stderr, "image_pipeline: skipped directory %s: %s\n", printable(directory).c_str(), reason.c_str());
   }
   for (const file_result& result : results) {
     if (!result.failed()) continue;
-    std::fprintf(stderr, "image_pipeline: skipped %s: %s\n", files.names[result.index].c_str(), result.reason.c_str());
+    std::fprintf(stderr, "image_pipeline: skipped %s: %s\n", printable(files.names[result.index]).c_str(),
+                 result.reason.c_str());
   }
 }
 

@@ -184,6 +184,16 @@ def check_misuse(work, tree, ranks):
     check(done.returncode == 0 and done.stdout.count("usage: image_pipeline") == 1, "--help is printed once")
 
 
+def check_odd_names(work, ranks):
+    (work / "odd").mkdir()
+    (work / "odd" / "two\nlines\x1b[31m and a\ttab.jpg").write_bytes(b"")
+    done = run(ranks, work / "odd", "-o", work / "odd.h5")
+    expected = r"image_pipeline: skipped two\nlines\x1b[31m and a\ttab.jpg: the file is empty"
+    check(done.returncode == 1 and expected in done.stderr.splitlines(),
+          "a name with control characters is one line that no terminal obeys" +
+          ("" if expected in done.stderr else "\n" + repr(done.stderr)))
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="image_pipeline_") as directory:
         work = Path(directory)
@@ -195,6 +205,7 @@ def main():
             check_pixels(result, tree, kinds)
         check_good_tree(work, tree, min(2, max(RANKS)))
         check_misuse(work, tree, min(2, max(RANKS)))
+        check_odd_names(work, min(2, max(RANKS)))
     print(f"{failures} failed" if failures else "all passed")
     return 1 if failures else 0
 

@@ -146,6 +146,15 @@ install_missing() {
   fi
 }
 
+# Ends the script where DIRECTORY, or what it is to be made in, cannot be written, as in a checkout of somebody else.
+require_writable() {
+  local there=$1
+  while ! [ -e "$there" ]; do there=$(dirname -- "$there"); done
+  [ -d "$there" ] && [ -w "$there" ] && return
+  echo "$1 cannot be written by $(id -un): please use a checkout of your own (git clone '$plait_root')." >&2
+  exit 1
+}
+
 # How many compilers may run at once: the cores that this process may use, 1.5 GiB of free memory each.
 parallel_jobs() {
   local cores memory

@@ -94,5 +94,20 @@ touch "$work/breaks"
 attempt 0 ask
 check "apt-get fails: status 1" ended 1
 
+# The scripts themselves, up to the point where they would install.
+scripts() { "$@" </dev/null >"$work/out" 2>&1; status=$?; }
+root=$(cd -- "$here/../.." && pwd)
+for option in --output --contact-sheet --ranks; do
+  scripts bash "$root/examples/run" "$option"
+  check "examples/run $option without a value: status 2" ended 2
+  check "examples/run $option without a value: says so" said "$option needs a value"
+done
+: >"$work/file"
+scripts bash -c 'plait_root=/checkout; . "$0"; require_writable "$1"' "$here/packages.sh" "$work/file/build/quick"
+check "a directory that cannot be made: status 1" ended 1
+check "a directory that cannot be made: says so" said "$work/file/build/quick cannot be written by"
+scripts bash -c 'plait_root=/checkout; . "$0"; require_writable "$1"' "$here/packages.sh" "$work/new/build"
+check "a directory that can be made: success" ended 0
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

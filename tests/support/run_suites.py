@@ -27,6 +27,7 @@ def build(directory, tests, jobs):
     if not wanted:
         return []
     command = ["ninja", "-C", str(directory), "-k", "0", "-j", str(jobs), *wanted]
+    print(f"   building {len(wanted)} programs; this takes minutes the first time", flush=True)
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     (directory / "build.log").write_text(done.stdout)
     if done.returncode == 0:
@@ -88,7 +89,8 @@ def main():
         log.unlink(missing_ok=True)
         command = ["meson", "test", "-C", str(directory), "--no-rebuild", "--logbase", "suites"]
         command += ["--num-processes", str(jobs), *options, *runnable]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        print(f"   building {len(wanted)} programs; this takes minutes the first time", flush=True)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
         results = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
         if not results:
             print(done.stdout)
