@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -464,6 +465,23 @@ plait::task<int> safe() {
 }
 // docs: end
 
+namespace captures {
+// docs: lambdas in co_await expressions
+plait::task<std::size_t> unsafe(std::string title) {
+  co_return co_await plait::spawn([title] { return title.size(); });  // g++ 12 destroys the captured string twice
+}
+
+plait::task<std::size_t> safe(std::string title) {
+  auto measure = [title] { return title.size(); };
+  co_return co_await plait::spawn(std::move(measure));
+}
+
+plait::task<std::size_t> also_safe(std::string title) {
+  co_return co_await plait::spawn([](const std::string& text) { return text.size(); }, title);
+}
+// docs: end
+}  // namespace captures
+
 plait::task<int> total(std::vector<int> v) { co_return std::accumulate(v.begin(), v.end(), 0); }
 
 // docs: braces
@@ -476,10 +494,30 @@ plait::task<int> safe_braces() {
   co_return co_await total(both);
 }
 // docs: end
+
+plait::task<bool> converged(int round) { co_return round > 2; }
+
+namespace conditions {
+// docs: conditions
+plait::task<void> unsafe() {
+  if (co_await converged(3)) std::puts("converged");  // no local variable anywhere: with g++ 12 nothing of this runs
+}
+
+plait::task<void> safe() {
+  const bool done = co_await converged(3);
+  if (done) std::puts("converged");
+}
+// docs: end
+}  // namespace conditions
 }  // namespace compiler
 
 TEST_CASE("docs: forms that g++ 12 compiles rightly") {
   CHECK(plait::sync_wait(compiler::safe()) == 86);
   CHECK(plait::sync_wait(compiler::safe_braces()) == 6);
+  plait::sync_wait(compiler::conditions::safe());
+  CHECK(plait::sync_wait(compiler::captures::safe(std::string(40, 'x'))) == 40);
+  CHECK(plait::sync_wait(compiler::captures::also_safe(std::string(40, 'x'))) == 40);
+  static_cast<void>(&compiler::captures::unsafe);
   static_cast<void>(&compiler::unsafe);
+  static_cast<void>(&compiler::conditions::unsafe);
 }
