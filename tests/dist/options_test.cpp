@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <doctest/doctest.h>
 
+#include <plait/net/loopback.hpp>
 #include <plait/plait.hpp>
 
 #include <cstdlib>

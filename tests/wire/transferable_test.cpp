@@ -9,6 +9,7 @@
 #include <functional>
 #include <future>
 #include <ranges>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>

@@ -11,6 +11,10 @@
 #include <chrono>
 #endif
 
+#include <cerrno>
+
+#include <time.h>
+
 namespace plait::base {
 
 /// The time point that is `at_most` from now, or the last one if that is beyond it. For waits with a limit.
@@ -28,6 +32,13 @@ inline std::chrono::nanoseconds time_until(std::chrono::steady_clock::time_point
   if (when == clock::time_point::max()) return std::chrono::nanoseconds::max();
   const std::chrono::nanoseconds left = when - clock::now();
   return left.count() < 0 ? std::chrono::nanoseconds(0) : left;
+}
+
+/// The thread sleeps for a time.
+inline void nap(std::chrono::nanoseconds time) noexcept {
+  timespec left{static_cast<time_t>(time.count() / 1'000'000'000), static_cast<long>(time.count() % 1'000'000'000)};
+  while (::nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
 }
 
 }  // namespace plait::base

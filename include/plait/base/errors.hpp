@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/compose.hpp>
 #include <plait/base/config.hpp>
 
 #include <stdexcept>
@@ -42,8 +43,8 @@ class PLAIT_EXPORT remote_error : public error {
   /// rank: where it was thrown; host: that rank's host name; task: the task's function; type: the demangled type of the
   /// exception; text: its what(), or empty where it had none.
   remote_error(int rank, std::string host, std::string task, std::string type, std::string text)
-      : error("plait: task " + task + " on rank " + std::to_string(rank) + " (" + host + ") threw " + type +
-              (text.empty() ? std::string() : ": " + text)),
+      : error(base::compose(
+            {"plait: task ", task, " on rank ", rank, " (", host, ") threw ", type, text.empty() ? "" : ": ", text})),
         rank_(rank),
         host_(std::move(host)),
         task_(std::move(task)),

@@ -3,7 +3,6 @@
 
 #include <plait/base/config.hpp>
 
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -20,7 +19,7 @@ class function_ref<R(Args...)> {
     requires(!std::is_same_v<std::remove_cvref_t<F>, function_ref> && std::is_invocable_r_v<R, F&, Args...>)
   function_ref(F&& f)
   noexcept  // NOLINT(google-explicit-constructor): made to be passed implicitly
-      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
+      : object_(const_cast<void*>(static_cast<const void*>(__builtin_addressof(f)))),
         call_([](void* object, Args... args) -> R {
           return (*static_cast<std::remove_reference_t<F>*>(object))(std::forward<Args>(args)...);
         }) {}

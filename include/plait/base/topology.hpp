@@ -38,11 +38,16 @@ inline unsigned quota_processors() noexcept {
 
 }  // namespace detail
 
+/// How many processors the machine has.
+inline unsigned online_processors() noexcept {
+  const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 ? static_cast<unsigned>(online) : 1;
+}
+
 /// How many processors the process may use at once: the smaller of its affinity mask and the CPU quota of its control
 /// group (cgroup v2 cpu.max or v1 cfs_quota_us, rounded up). At least 1.
 inline unsigned usable_processors() noexcept {
-  const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
-  unsigned count = online > 0 ? static_cast<unsigned>(online) : 1;
+  unsigned count = online_processors();
 #if defined(__linux__)
   cpu_set_t mask;
   if (sched_getaffinity(0, sizeof mask, &mask) == 0 && CPU_COUNT(&mask) > 0)

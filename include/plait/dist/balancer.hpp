@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/dist/dispatch.hpp>
 #include <plait/dist/link.hpp>
 #include <plait/dist/portable.hpp>
 #include <plait/dist/stealable.hpp>
 #include <plait/dist/thief.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <functional>
-#include <utility>
 
 namespace plait {
 inline namespace PLAIT_DIST {
@@ -20,9 +18,8 @@ namespace dist {
 /// and `someone_waits` by the holder of the transport.
 class balancer {
  public:
-  /// ship(task, rank): packs a task and sends it; throws if it can't be packed.
-  balancer(link& l, stealable& tasks, pool& p, bool on, std::function<void(portable*, int)> ship)
-      : link_(l), tasks_(tasks), pool_(p), thief_(l.transport()), ship_(std::move(ship)), on_(on) {}
+  balancer(link& l, stealable& tasks, pool& p, dispatch& d, bool on)
+      : link_(l), tasks_(tasks), pool_(p), dispatch_(d), thief_(l.transport()), on_(on) {}
 
   bool on() const noexcept { return on_.load(std::memory_order_relaxed); }  // a hint; see set
   void set(bool on) noexcept { on_.store(on, std::memory_order_relaxed); }  // spread by messages, which order it
@@ -38,10 +35,9 @@ class balancer {
   /// The rank has nothing to do: asks another one if it is time to.
   void ask(sched::worker& w) {
     if (!on() || !thief_.wants_to_ask()) return;
-    const auto nothing = [](wire::writer&) {};
     const int victim = thief_.next_victim([&w] { return w.random(); },
-                                          [&](int rank) { link_.send_held(rank, message::lifeline, nothing); });
-    if (victim >= 0) link_.send_held(victim, message::steal, nothing);
+                                          [this](int rank) { link_.send_bytes(rank, message::lifeline, {}); });
+    if (victim >= 0) link_.send_bytes(victim, message::steal, {});
   }
 
   void on_steal(int source) {
@@ -74,7 +70,8 @@ class balancer {
   std::uint64_t give(int rank, std::uint64_t keep) {
     const auto all = tasks_.count();
     if (all <= keep) return 0;
-    const auto wanted = std::min((all - keep + 1) / 2, most_given);
+    const auto half = (all - keep + 1) / 2;
+    const auto wanted = half < most_given ? half : most_given;
     std::uint64_t given = 0;
     while (given < wanted) {
       auto* j = tasks_.take_oldest();
@@ -82,7 +79,7 @@ class balancer {
       auto* task = static_cast<portable*>(j);
       if (!task->claim_to_leave()) continue;
       try {
-        ship_(task, rank);
+        dispatch_.ship(task, rank, place::anywhere, -1);
         ++given;
       } catch (...) {  // it can't be packed: it runs here
         pool_.post(task);
@@ -96,8 +93,8 @@ class balancer {
   link& link_;
   stealable& tasks_;
   pool& pool_;
+  dispatch& dispatch_;
   thief thief_;
-  const std::function<void(portable*, int)> ship_;
   std::atomic<bool> on_;
   std::atomic<bool> someone_waits_{false};
 };

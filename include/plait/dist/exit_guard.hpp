@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
 
 namespace plait {
 inline namespace PLAIT_DIST {
@@ -19,8 +18,7 @@ class exit_guard {
   /// abort: ends the job; called at exit in the middle of a run of more than one rank.
   exit_guard(int ranks, void (*abort)()) noexcept : counts_(ranks > 1) {
     if (!counts_) return;
-    static std::once_flag once;
-    std::call_once(once, [] { std::atexit(&at_exit); });
+    [[maybe_unused]] static const int registered = std::atexit(&at_exit);
     how_to_abort().store(abort, std::memory_order_relaxed);  // read at exit, by this program's last thread
     running().fetch_add(1, std::memory_order_relaxed);       // likewise
   }

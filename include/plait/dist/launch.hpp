@@ -17,7 +17,7 @@ namespace dist {
 inline void report_escape(const std::exception_ptr& e) noexcept {
   std::string line;
   try {
-    line = "plait: " + plait::detail::describe(e) + "\n";
+    line = base::compose({"plait: ", plait::detail::describe(e), "\n"});
   } catch (...) {
     line = "plait: an exception left the main task\n";
   }
@@ -59,13 +59,7 @@ int launch(int argc, char** argv, options o = {}) {
       code = 1;
       if (rt.rank() == 0) dist::report_escape(std::current_exception());
     }
-    std::vector<std::byte> bytes;
-    wire::writer out(bytes);
-    wire::encode(out, code);
-    out.flush();
-    rt.node().transport().broadcast(bytes, 0);
-    wire::reader in(bytes);
-    return wire::decode<int>(in);
+    return dist::broadcast_value(rt.node().transport(), code, 0);
   } catch (...) {
     dist::report_escape(std::current_exception());
     return 1;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <plait/base/function_ref.hpp>
+#include <plait/base/growing_array.hpp>
+#include <plait/base/pause.hpp>
 #include <plait/dist/messages.hpp>
 #include <plait/dist/outbox.hpp>
 #include <plait/dist/transport_hold.hpp>
@@ -11,16 +13,28 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <span>
-#include <thread>
 #include <utility>
 #include <vector>
 
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {
+
+/// What a link wants of the rank that it belongs to.
+class link_owner {
+ public:
+  /// Whether the calling thread may use the transport.
+  virtual bool may_pump() const noexcept = 0;
+  /// Gets the attention of a thread that may.
+  virtual void call_poller() noexcept = 0;
+  /// Somebody must flush before long, also if this thread goes on computing.
+  virtual void poll_later() noexcept = 0;
+
+ protected:
+  ~link_owner() = default;
+};
 
 /// The messages of one rank, both ways. Any thread sends; who holds the transport (`hold()`) receives, and flushes what
 /// others have collected. Each message carries the number of its run: one that comes before this rank has begun that
@@ -29,17 +43,14 @@ class link {
  public:
   using handler = function_ref<void(int source, message kind, std::span<const std::byte> payload)>;
 
-  /// may_pump: whether the calling thread may use the transport. call: gets the attention of one that may. later:
-  /// somebody must flush before long, also if this thread goes on computing.
-  link(net::transport& transport, std::function<bool()> may_pump, std::function<void()> call,
-       std::function<void()> later)
-      : transport_(transport), may_pump_(std::move(may_pump)), call_(std::move(call)), later_(std::move(later)) {}
+  /// Both must outlive it.
+  link(net::transport& transport, link_owner& owner) noexcept : transport_(transport), owner_(owner) {}
 
   net::transport& transport() noexcept { return transport_; }
   transport_hold& hold() noexcept { return hold_; }
   /// Ends the caller's hold of the transport.
   void release() noexcept {
-    if (hold_.release()) call_();
+    if (hold_.release()) owner_.call_poller();
   }
   bool in_run() const noexcept { return in_run_.load(std::memory_order_acquire); }  // partner: enter, leave
 
@@ -55,7 +66,9 @@ class link {
     hold_.acquire();
     in_run_.store(true, std::memory_order_release);  // partner: in_run
     const release_at_end end{*this};
-    for (auto& m : std::exchange(early_, {})) receive(m.source, m.kind, m.epoch, m.payload, handle);
+    base::growing_array<kept_message> early;
+    early.swap(early_);
+    for (const auto& m : early) receive(m.source, m.kind, m.epoch, m.payload, handle);
   }
 
   /// The run has ended on all ranks: completes what is on its way out.
@@ -64,31 +77,36 @@ class link {
     const release_at_end end{*this};
     while (sent_.flush(transport_) != 0 || transport_.sends_pending()) {
       poll(handle);
-      std::this_thread::yield();
+      base::give_way();
     }
     in_run_.store(false, std::memory_order_release);  // partner: in_run
   }
 
   /// Sends a message whose payload `fill(writer&)` writes; nothing is sent if it throws.
-  template <class Fill>
-  void send(int dest, message kind, Fill&& fill) {
-    if (transport_.size() == 1) return send_to_self(kind, std::forward<Fill>(fill));
-    if (sent_.add(dest, kind, epoch_, std::forward<Fill>(fill))) {
+  void send(int dest, message kind, function_ref<void(wire::writer&)> fill) {
+    if (transport_.size() == 1) return send_to_self(kind, fill);
+    if (sent_.add(dest, kind, epoch_, fill)) {
       pump();
-    } else if (may_pump_()) {
-      later_();
+    } else if (owner_.may_pump()) {
+      owner_.poll_later();
     } else {
-      call_();
+      owner_.call_poller();
     }
   }
   /// The same by the holder of the transport, who flushes at the end.
-  template <class Fill>
-  void send_held(int dest, message kind, Fill&& fill) {
-    sent_.add(dest, kind, epoch_, std::forward<Fill>(fill));
+  void send_held(int dest, message kind, function_ref<void(wire::writer&)> fill) {
+    sent_.add(dest, kind, epoch_, fill);
+  }
+  /// The same for a payload that lies there as bytes, in two parts.
+  void send_bytes(int dest, message kind, std::span<const std::byte> head, std::span<const std::byte> rest = {}) {
+    send_held(dest, kind, [head, rest](wire::writer& out) {
+      out.write(head.data(), head.size());
+      out.write(rest.data(), rest.size());
+    });
   }
   template <class Head>
-  void send_head(int dest, message kind, const Head& head) {
-    send_held(dest, kind, [&head](wire::writer& out) { out.write(&head, sizeof head); });
+  void send_head(int dest, message kind, const Head& head, std::span<const std::byte> rest = {}) {
+    send_bytes(dest, kind, {reinterpret_cast<const std::byte*>(&head), sizeof head}, rest);
   }
 
   /// By the holder: hands what was collected to the transport.
@@ -140,21 +158,20 @@ class link {
   /// Flushes if this thread may and nobody else holds the transport. Whoever does flushes too, but may have done so
   /// already.
   void pump() noexcept {
-    if (!may_pump_()) return call_();
+    if (!owner_.may_pump()) return owner_.call_poller();
     if (!hold_.try_acquire_or_leave_word())
-      return later_();  // its flush may be long away, if it is in a native section
+      return owner_.poll_later();  // its flush may be long away, if it is in a native section
     try {
       if (in_run_.load(std::memory_order_relaxed)) sent_.flush(transport_);  // written by holders
     } catch (...) {
       release();
-      return later_();  // the poll that follows meets the fault, and reports it
+      return owner_.poll_later();  // the poll that follows meets the fault, and reports it
     }
     release();
   }
 
   /// A single rank needs no transport for what it writes to itself (spmd and its results).
-  template <class Fill>
-  void send_to_self(message kind, Fill&& fill) {
+  void send_to_self(message kind, function_ref<void(wire::writer&)> fill) {
     kept_message m{0, kind, epoch_, {}};
     {
       wire::writer out(m.payload);
@@ -165,34 +182,32 @@ class link {
       own_mail_.push_back(std::move(m));
       has_own_mail_.store(true, std::memory_order_relaxed);  // a hint; read_own_mail looks under the lock
     }
-    call_();
+    owner_.call_poller();
   }
 
   bool read_own_mail(handler handle) {
-    std::vector<kept_message> mail;
+    base::growing_array<kept_message> mail;
     {
       const std::lock_guard lock(own_mail_mutex_);
       mail.swap(own_mail_);
       has_own_mail_.store(false, std::memory_order_relaxed);  // under the lock
     }
-    for (auto& m : mail) handle(0, m.kind, m.payload);
+    for (const auto& m : mail) handle(0, m.kind, m.payload);
     return !mail.empty();
   }
 
   net::transport& transport_;
-  const std::function<bool()> may_pump_;
-  const std::function<void()> call_;
-  const std::function<void()> later_;
+  link_owner& owner_;
   outbox sent_;
   transport_hold hold_;
   std::atomic<bool> in_run_{false};
   std::uint32_t epoch_ = 0;
   std::uint64_t work_received_ = 0;
   std::uint64_t control_received_ = 0;
-  std::vector<kept_message> early_;
+  base::growing_array<kept_message> early_;
 
   std::mutex own_mail_mutex_;
-  std::vector<kept_message> own_mail_;
+  base::growing_array<kept_message> own_mail_;
   std::atomic<bool> has_own_mail_{false};
 };
 

@@ -1,27 +1,40 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/box.hpp>
 #include <plait/base/errors.hpp>
+#include <plait/base/function_ref.hpp>
+#include <plait/base/growing_array.hpp>
 
-#include <functional>
-#include <memory>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <mutex>
-#include <unordered_map>
+#include <utility>
 
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {
 
-/// The objects of rank_local variables on one rank, by the variable's identity. Thread-safe; a factory may ask for
+/// An object of any type, and how it ends.
+struct any_object {
+  void* object = nullptr;
+  void (*destroy)(void*) noexcept = nullptr;
+};
+
+/// The objects of rank_local variables on one rank, by the variable's number. Thread-safe; a factory may ask for
 /// another object.
 class local_objects {
  public:
-  /// The object for `key`, made by `make()` on first use; what that throws passes through, and the next use tries
+  /// A number that no other variable of the process has.
+  static std::uint64_t new_variable() noexcept { return ++last_variable; }
+
+  /// The object of a variable, made by `make()` on first use; what that throws passes through, and the next use tries
   /// again. Throws plait::error if make(), or a task that it waits for in this thread, asks for the same object.
-  void* get(const std::shared_ptr<const void>& key, const std::function<std::shared_ptr<void>()>& make) {
-    auto& mine = object_of(key);
+  void* get(std::uint64_t variable, function_ref<any_object()> make) {
+    auto& mine = entry_of(variable);
     const std::lock_guard lock(mine.mutex);
-    if (!mine.value) {
+    if (mine.value.object == nullptr) {
       if (mine.being_made) {
         throw error(
             "plait: the factory of a rank_local asks for the object that it makes, or waits for a task that does");
@@ -29,13 +42,23 @@ class local_objects {
       const making scope(mine.being_made);
       mine.value = make();
     }
-    return mine.value.get();
+    return mine.value.object;
   }
 
  private:
-  struct object {
+  PLAIT_EXPORT static inline constinit std::atomic<std::uint64_t> last_variable{0};
+
+  struct entry {
+    explicit entry(std::uint64_t v) noexcept : variable(v) {}
+    ~entry() {
+      if (value.object != nullptr) value.destroy(value.object);
+    }
+    entry(const entry&) = delete;
+    entry& operator=(const entry&) = delete;
+
+    const std::uint64_t variable;
     std::recursive_mutex mutex;
-    std::shared_ptr<void> value;
+    any_object value;
     bool being_made = false;
   };
   struct making {
@@ -46,13 +69,25 @@ class local_objects {
     bool& flag;
   };
 
-  object& object_of(const std::shared_ptr<const void>& key) {
+  entry& entry_of(std::uint64_t variable) {
     const std::lock_guard lock(mutex_);
-    return objects_[key];  // its address stays
+    std::size_t at = 0;
+    for (std::size_t end = entries_.size(); at < end;) {
+      const auto middle = at + (end - at) / 2;
+      if (entries_[middle]->variable < variable) {
+        at = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    if (at < entries_.size() && entries_[at]->variable == variable) return *entries_[at];
+    entries_.push_back(base::box<entry>(new entry(variable)));
+    for (auto i = entries_.size() - 1; i > at; --i) std::swap(entries_[i], entries_[i - 1]);
+    return *entries_[at];
   }
 
   std::mutex mutex_;
-  std::unordered_map<std::shared_ptr<const void>, object> objects_;
+  base::growing_array<base::box<entry>> entries_;  // in the order of the variables
 };
 
 }  // namespace dist

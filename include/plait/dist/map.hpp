@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/growing_array.hpp>
+#include <plait/base/ranges.hpp>
 #include <plait/dist/submit.hpp>
 #include <plait/task/as_completed.hpp>
 #include <plait/task/when_all.hpp>
 
-#include <algorithm>
 #include <cstddef>
-#include <deque>
 #include <exception>
-#include <ranges>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -112,7 +111,10 @@ class zipped {
 template <class... R>
 std::size_t shortest(R&... ranges) {
   if constexpr ((std::ranges::sized_range<R> && ...)) {
-    return std::min({static_cast<std::size_t>(std::ranges::size(ranges))...});
+    std::size_t least = static_cast<std::size_t>(-1);
+    const auto note = [&least](std::size_t size) { least = size < least ? size : least; };
+    (note(static_cast<std::size_t>(std::ranges::size(ranges))), ...);
+    return least;
   } else {
     return 0;
   }
@@ -134,17 +136,18 @@ task<std::vector<map_value<F>>> map_ranges(map_options options, R... ranges) {
     std::size_t inputs;
     future<std::vector<value>> results;
   };
-  std::deque<chunk> under_way;
+  base::growing_array<chunk> started;
+  std::size_t oldest = 0;  // those of `started` from here on are under way
   std::vector<value> results;
   results.reserve(total);
   std::size_t done = 0;
   std::exception_ptr first;
   std::exception_ptr stopped;  // what a range, submit or progress threw: nothing more is started
   const auto start_some = [&] {
-    while (!inputs.empty() && (options.window == 0 || under_way.size() < options.window)) {
+    while (!inputs.empty() && (options.window == 0 || started.size() - oldest < options.window)) {
       auto next = inputs.take(options.chunk);
       const auto count = next.size();
-      under_way.push_back({count, submit<&map_chunk<F>>(std::move(next))});
+      started.push_back({count, submit<&map_chunk<F>>(std::move(next))});
     }
   };
   const auto unless_stopped = [&stopped](auto&& f) {
@@ -155,19 +158,19 @@ task<std::vector<map_value<F>>> map_ranges(map_options options, R... ranges) {
       stopped = std::current_exception();
     }
   };
-  while (!under_way.empty() || (!stopped && !inputs.empty())) {
+  while (oldest < started.size() || (!stopped && !inputs.empty())) {
     unless_stopped(start_some);
-    if (under_way.empty()) break;
-    auto next = std::move(under_way.front());
-    under_way.pop_front();
+    if (oldest == started.size()) break;
+    auto next = std::move(started[oldest++]);
+    if (oldest > 64 && oldest > started.size() / 2) started.erase_first(std::exchange(oldest, 0));
     try {
       auto part = co_await next.results;
-      std::move(part.begin(), part.end(), std::back_inserter(results));
+      for (auto&& result : part) results.push_back(std::move(result));
     } catch (...) {
       if (!first) first = std::current_exception();
     }
     done += next.inputs;
-    if (options.progress != nullptr) unless_stopped([&] { options.progress(done, std::max(total, done)); });
+    if (options.progress != nullptr) unless_stopped([&] { options.progress(done, done > total ? done : total); });
   }
   if (first) std::rethrow_exception(first);
   if (stopped) std::rethrow_exception(stopped);

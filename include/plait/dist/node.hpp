@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/box.hpp>
 #include <plait/base/clock.hpp>
+#include <plait/base/compose.hpp>
 #include <plait/dist/agreement.hpp>
 #include <plait/dist/balancer.hpp>
 #include <plait/dist/dispatch.hpp>
@@ -25,12 +27,8 @@
 #include <plait/wire/exception.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <exception>
-#include <functional>
-#include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -45,15 +43,13 @@ namespace dist {
 ///
 /// One thread at a time holds the transport; it handles what has arrived and sends what was collected. Workers try to
 /// get it between two jobs; if none does for a while, the progress thread does.
-class node final : public sched::outside {
+class node final : public sched::outside, link_owner, progress_owner {
  public:
   /// o: resolved. ids, numbers: what the ranks have agreed on. abort: ends the job.
   node(net::transport& transport, const options& o, thread_level level, wire::registry_ids ids, worker_numbers numbers,
        void (*abort)())
       : level_(level),
-        link_(
-            transport, [this] { return may_poll(sched::worker::of_this_thread()); }, [this] { call_poller(); },
-            [this] { progress_.poll_later(); }),
+        link_(transport, *this),
         replies_(link_),
         end_(link_),
         abort_(abort),
@@ -61,16 +57,15 @@ class node final : public sched::outside {
         numbers_(std::move(numbers)),
         tasks_(pool_),
         dispatch_(*this, pool_, link_, ids_, tasks_),
-        balancer_(link_, tasks_, pool_, o.stealing != 0,
-                  [this](portable* task, int rank) { dispatch_.ship(task, rank, place::anywhere, -1); }),
-        progress_(to_nanoseconds(std::max(o.server_yieldtime, 0.00005)), [this] { poll_as(nullptr, true); }),
+        balancer_(link_, tasks_, pool_, dispatch_, o.stealing != 0),
+        progress_(*this, to_nanoseconds(o.server_yieldtime < 0.00005 ? 0.00005 : o.server_yieldtime),
+                  to_nanoseconds(o.stall_warn)),
         pool_(pool::caller_works, {.workers = o.workers}) {
     pool_.set_outside(this);
     pool_.set_crowded(transport.crowded() || static_cast<unsigned>(o.workers) > base::usable_processors());
     // Where only worker 0 may use MPI, it prefers messages to tasks, unless it is the only one that runs tasks.
     if (!any_thread_polls() && o.workers > 1) pool_.at(0).serve_mask = 0;
     if (o.worker_yieldtime > 0) pool_.set_patience(to_nanoseconds(o.worker_yieldtime));
-    progress_.warn_after(to_nanoseconds(o.stall_warn), [this] { warn_of_stall(); });
     if (any_thread_polls() && size() > 1) progress_.start();
   }
   ~node() override { progress_.stop(); }
@@ -81,6 +76,8 @@ class node final : public sched::outside {
   int size() const noexcept { return transport().size(); }
   int num_workers() const noexcept { return numbers_.count(); }
   int first_worker() const noexcept { return numbers_.first_of(rank()); }
+  int first_worker_of(int rank) const noexcept { return numbers_.first_of(rank); }
+  int workers_of(int rank) const noexcept { return numbers_.first_of(rank + 1) - numbers_.first_of(rank); }
   int rank_of_worker(int worker) const noexcept { return numbers_.rank_of(worker); }
   plait::pool& pool() noexcept { return pool_; }
   net::transport& transport() const noexcept { return link_.transport(); }
@@ -130,10 +127,10 @@ class node final : public sched::outside {
 
   // ---- spmd ----
 
-  /// Called once on each rank before the first body, in the thread that runs it.
-  void set_spmd_preparation(std::function<void()> f) { prepare_spmd_ = std::move(f); }
+  /// prepare(owner) is called once on each rank before the first body, in the thread that runs it.
+  void set_spmd_preparation(void (*prepare)(runtime& owner)) noexcept { prepare_spmd_ = prepare; }
   void before_spmd_body() {
-    if (prepare_spmd_) std::exchange(prepare_spmd_, nullptr)();
+    if (prepare_spmd_ != nullptr) std::exchange(prepare_spmd_, nullptr)(*owner_);
   }
 
   /// Asks rank 0 to let every rank run a body once. `fill(writer&)` writes its arguments.
@@ -208,7 +205,7 @@ class node final : public sched::outside {
   void listen(std::uint64_t ticket, std::chrono::steady_clock::time_point until) noexcept override {
     auto at_most = base::time_until(until);
     // Nobody announces the end of a native request.
-    if (pollables_.any()) at_most = std::min(at_most, poll_nap);
+    if (pollables_.any() && poll_nap < at_most) at_most = poll_nap;
     progress_.worker_listens();
     transport().sleep(ticket, at_most);
     progress_.worker_rises();
@@ -232,8 +229,13 @@ class node final : public sched::outside {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
   }
 
-  /// By the progress thread: nothing was run or heard for long. Ranks that only serve may wait as long as they like.
-  void warn_of_stall() noexcept {
+  // ---- link_owner, progress_owner ----
+
+  bool may_pump() const noexcept override { return may_poll(sched::worker::of_this_thread()); }
+  void poll_later() noexcept override { progress_.poll_later(); }
+  void poll_for_all() noexcept override { poll_as(nullptr, true); }
+  /// Ranks that only serve may wait as long as they like.
+  void warn_of_stall() noexcept override {
     link_.hold().acquire();
     const bool has_tasks = link_.in_run() && !family_->idle();
     link_.release();
@@ -245,8 +247,7 @@ class node final : public sched::outside {
     return any_thread_polls() || (w != nullptr && w->index() == 0);
   }
 
-  /// Gets the attention of a thread that may poll.
-  void call_poller() noexcept {
+  void call_poller() noexcept override {
     if (any_thread_polls())
       return transport().wake();  // who listens; if nobody does, whoever goes to sleep polls first
     pool_.parking().wake(pool_.at(0).bed);
@@ -260,24 +261,37 @@ class node final : public sched::outside {
   };
   link::handler handler() noexcept { return handler_; }
 
+  /// Jobs that tell waiting tasks, linked by next_job.
+  struct delivery_list {
+    sched::job* first = nullptr;
+    sched::job* last = nullptr;
+
+    void add(delivery_list others) noexcept {
+      if (others.first == nullptr) return;
+      (first == nullptr ? first : last->next_job) = others.first;
+      last = others.last;
+    }
+  };
+
   /// w: the polling worker, or null for the progress thread. must: if another thread is at it, it looks again.
   bool poll_as(sched::worker* w, bool must) noexcept {
     if (!(must ? link_.hold().try_acquire_or_leave_word() : link_.hold().try_acquire())) return false;
     bool something = false;
-    std::vector<awaiting_reply*> done;
-    std::vector<pollable*> ready;
+    delivery_list done;
+    pollable* ready = nullptr;
     do {
       something = poll_once(w, done, ready) || something;
     } while (link_.hold().release() &&
              link_.hold().try_acquire_or_leave_word());  // or whoever has it now gets the word
     start_next_spmd();
-    for (auto* p : ready) p->resume();
+    something = something || ready != nullptr;
+    while (ready != nullptr) std::exchange(ready, ready->next_pollable)->resume();
     deliver(done, w);
-    return something || !ready.empty();
+    return something;
   }
 
   /// By the holder.
-  bool poll_once(sched::worker* w, std::vector<awaiting_reply*>& done, std::vector<pollable*>& ready) noexcept {
+  bool poll_once(sched::worker* w, delivery_list& done, pollable*& ready) noexcept {
     if (!link_.in_run()) return false;
     bool something = false;
     progress_.polled();
@@ -292,24 +306,19 @@ class node final : public sched::outside {
       fail(std::current_exception());
     }
     poller_ = nullptr;
-    if (done.empty()) {
-      done.swap(completed_);
-    } else {
-      done.insert(done.end(), completed_.begin(), completed_.end());
-      completed_.clear();
-    }
+    done.add(std::exchange(completed_, {}));
     return something;
   }
 
   /// What has its result becomes a job, since callbacks are user code.
-  void deliver(const std::vector<awaiting_reply*>& done, sched::worker* w) noexcept {
-    if (done.empty()) return;
-    if (w == nullptr) {
-      for (auto* who : done) pool_.post(&who->deliver);
-      return;
+  void deliver(delivery_list done, sched::worker* w) noexcept {
+    if (done.first == nullptr) return;
+    if (w != nullptr) return w->add_bound(done.first, done.last);
+    for (auto* next = done.first; next != nullptr;) {
+      auto* const j = std::exchange(next, next->next_job);
+      j->next_job = nullptr;
+      pool_.post(j);
     }
-    for (std::size_t i = 0; i + 1 < done.size(); ++i) done[i]->deliver.next_job = &done[i + 1]->deliver;
-    w->add_bound(&done.front()->deliver, &done.back()->deliver);
   }
 
   /// A worker has queued a task that others wait for.
@@ -351,7 +360,7 @@ class node final : public sched::outside {
     failure_ = nullptr;
     cyclic_.store(0, std::memory_order_relaxed);  // before enter, which publishes all of this
     left_.store(false, std::memory_order_relaxed);
-    family_ = std::make_unique<sched::family>([](sched::family*) noexcept {});
+    family_ = base::box<sched::family>(new sched::family([](sched::family*) noexcept {}));
     context_ = {this, nullptr, false};
     spmd_context_ = {this, nullptr, true};
   }
@@ -396,8 +405,8 @@ class node final : public sched::outside {
       case message::leave:
         return end_.on_leave(payload);
     }
-    throw error("plait: a message of unknown kind " + std::to_string(static_cast<int>(kind)) + " came from rank " +
-                std::to_string(source) + ": the ranks run different versions of plait, or it is damaged");
+    throw error(base::compose({"plait: a message of unknown kind ", static_cast<int>(kind), " came from rank ", source,
+                               ": the ranks run different versions of plait, or it is damaged"}));
   }
 
   void on_task(int source, std::span<const std::byte> payload) {
@@ -413,17 +422,13 @@ class node final : public sched::outside {
     wire::reader in(payload);
     if (!who.accept(in, head)) return;
     slots_.remove(head.to.slot);
-    completed_.push_back(&who);
+    who.deliver.next_job = nullptr;
+    completed_.add({&who.deliver, &who.deliver});
   }
 
   /// Sends the start of a body on down the tree and queues it here.
   void on_spmd(const spmd_head& head, std::span<const std::byte> arguments) {
-    end_.for_children([&](int child) {
-      link_.send_held(child, message::spmd_start, [&](wire::writer& out) {
-        out.write(&head, sizeof head);
-        out.write(arguments.data(), arguments.size());
-      });
-    });
+    end_.for_children([&](int child) { link_.send_head(child, message::spmd_start, head, arguments); });
     auto to = head.to;
     to.part = rank();
     spmd_.add(head.number, import(head.callable, to, arguments, spmd_context_));
@@ -455,20 +460,20 @@ class node final : public sched::outside {
   slot_table slots_;
   replies replies_;
   spmd_queue spmd_;
-  std::function<void()> prepare_spmd_;
+  void (*prepare_spmd_)(runtime& owner) = nullptr;
   local_objects objects_;
 
   // Used by who holds the transport.
   message_handler handler_{*this};
   run_end end_;
-  std::vector<awaiting_reply*> completed_;
+  delivery_list completed_;
   pollables pollables_;
   sched::worker* poller_ = nullptr;
   std::exception_ptr failure_;
 
   // Of the present run.
-  std::unique_ptr<sched::family>
-      family_;  ///< counts the root and what came from other ranks; its own place is never given up
+  /// Counts the root and what came from other ranks; its own place is never given up.
+  base::box<sched::family> family_;
   run_context context_{this, nullptr, false};
   run_context spmd_context_{this, nullptr, true};
   std::atomic<bool> left_{false};

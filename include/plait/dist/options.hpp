@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/compose.hpp>
 #include <plait/base/errors.hpp>
 
 #include <cerrno>
-#include <cmath>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -30,29 +30,32 @@ struct options {
 
 namespace dist {
 
-[[noreturn]] inline void refuse_variable(const char* name, const char* text, const std::string& accepted) {
-  throw error("plait: the environment variable " + std::string(name) + " is '" + text + "'; accepted is " + accepted);
+[[noreturn]] inline void refuse_variable(const char* name, const char* text, const char* accepted) {
+  throw error(base::compose({"plait: the environment variable ", name, " is '", text, "'; accepted is ", accepted}));
 }
 
 /// The value of a variable that holds a number from `least` to `most`, or `otherwise` where it is not set.
 inline double number_from_environment(const char* name, double least, double most, double otherwise,
-                                      const std::string& accepted) {
+                                      const char* accepted) {
   const char* text = std::getenv(name);
   if (text == nullptr) return otherwise;
   char* end = nullptr;
   errno = 0;
   const double value = std::strtod(text, &end);
-  if (end == text || *end != '\0' || errno != 0 || !std::isfinite(value) || value < least || value > most) {
+  if (end == text || *end != '\0' || errno != 0 || !(value >= least && value <= most)) {
     refuse_variable(name, text, accepted);
   }
   return value;
 }
 
-inline int count_from_environment(const char* name, int most, int otherwise) {
-  const auto accepted = "a whole number from 1 to " + std::to_string(most);
-  const double value = number_from_environment(name, 1, most, otherwise, accepted);
-  if (value != std::floor(value)) refuse_variable(name, std::getenv(name), accepted);
-  return static_cast<int>(value);
+constexpr int most_workers = 1024;
+
+inline int workers_from_environment(const char* name, int otherwise) {
+  constexpr const char* accepted = "a whole number from 1 to 1024";
+  const double value = number_from_environment(name, 1, most_workers, otherwise, accepted);
+  const int whole = static_cast<int>(value);
+  if (value != whole) refuse_variable(name, std::getenv(name), accepted);
+  return whole;
 }
 
 inline bool switch_from_environment(const char* name, bool otherwise) {
@@ -70,14 +73,14 @@ inline options resolve(options o) {
   const auto seconds = [](double& member, const char* name, double otherwise) {
     if (member < 0) member = number_from_environment(name, 0, year, otherwise, "a number of seconds, at least 0");
     if (!(member >= 0 && member <= year)) {
-      throw error("plait: the option that " + std::string(name) + " stands for is " + std::to_string(member) +
-                  "; it must be a number of seconds, at least 0 and at most a year");
+      throw error(base::compose({"plait: the option that ", name, " stands for is ", std::to_string(member),
+                                 "; it must be a number of seconds, at least 0 and at most a year"}));
     }
   };
-  if (o.workers == 0) o.workers = count_from_environment("PLAIT_WORKERS", 1024, 0);
-  if (o.workers < 0 || o.workers > 1024) {
-    throw error("plait: options.workers is " + std::to_string(o.workers) +
-                "; possible are 1 to 1024, or 0 for the default");
+  if (o.workers == 0) o.workers = workers_from_environment("PLAIT_WORKERS", 0);
+  if (o.workers < 0 || o.workers > most_workers) {
+    throw error(
+        base::compose({"plait: options.workers is ", o.workers, "; possible are 1 to 1024, or 0 for the default"}));
   }
   if (o.stealing < 0) o.stealing = switch_from_environment("PLAIT_STEALING", true) ? 1 : 0;
   if (o.stats < 0) o.stats = switch_from_environment("PLAIT_STATS", false) ? 1 : 0;

@@ -1,39 +1,43 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/clock.hpp>
+#include <plait/base/function_ref.hpp>
+#include <plait/base/growing_array.hpp>
 #include <plait/dist/messages.hpp>
 #include <plait/net/transport.hpp>
 #include <plait/wire/framing.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
-#include <vector>
 
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {
 
 /// Messages on their way to the transport, collected into one frame a rank: batches make the rate of small tasks. Any
-/// thread adds; whoever holds the transport flushes. The memory of a peer is made when it is first written to.
+/// thread adds; whoever holds the transport flushes. There is memory only for the frames between two flushes.
 class outbox {
  public:
   using clock = std::chrono::steady_clock;
 
   /// Appends a message. True if it should be flushed soon: its frame is large, or the last flush is long enough ago for
   /// batching to gain nothing. If `fill(writer&)` throws, nothing was added.
-  template <class Fill>
-  bool add(int dest, message kind, std::uint32_t epoch, Fill&& fill) {
+  bool add(int dest, message kind, std::uint32_t epoch, function_ref<void(wire::writer&)> fill) {
     const std::lock_guard lock(mutex_);
-    auto& frame = open_frame(dest);
-    const bool was_empty = frame.empty();
-    wire::frame_builder builder(frame);
-    builder.add(static_cast<std::uint16_t>(kind), epoch, std::forward<Fill>(fill));
-    builder.flush();
-    if (was_empty) dirty_.push_back(dest);
+    auto& index = index_of(dest);
+    if (index == none && open_ == frames_.size()) frames_.push_back({});
+    auto& frame = frames_[index == none ? open_ : index].bytes;
+    {
+      wire::frame_builder builder(frame);
+      builder.add(static_cast<std::uint16_t>(kind), epoch, fill);
+    }
+    if (index == none) {
+      frames_[open_].dest = dest;
+      index = open_++;
+    }
     // relaxed: written under the lock; who reads them for the end of a run holds the transport and knows by the counts
     // of tasks that nobody is adding
     if (is_work(kind)) {
@@ -48,15 +52,14 @@ class outbox {
   /// Hands all frames to the transport, which the caller holds. Returns how many there were.
   int flush(net::transport& transport) {
     if (!waiting_.load(std::memory_order_relaxed)) return 0;  // a hint: what is added now is flushed by who adds it
-    int count = 0;
     const std::lock_guard lock(mutex_);
-    for (const int dest : dirty_) {
+    for (std::uint32_t i = 0; i < open_; ++i) {
       auto next = transport.new_frame();
-      std::swap(next, frames_[dest]);
-      transport.send(dest, std::move(next));
-      ++count;
+      next.swap(frames_[i].bytes);
+      index_of(frames_[i].dest) = none;
+      transport.send(frames_[i].dest, std::move(next));
     }
-    dirty_.clear();
+    const auto count = static_cast<int>(std::exchange(open_, 0));
     flushed_ = clock::now();
     waiting_.store(false, std::memory_order_relaxed);  // under the lock
     return count;
@@ -77,11 +80,23 @@ class outbox {
   static constexpr std::size_t batch_bytes = 8 * 1024;
   static constexpr std::chrono::microseconds batch_time{3};
 
-  net::frame& open_frame(int dest) { return frames_[dest]; }
+  static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
+
+  struct open_frame {
+    int dest = -1;
+    net::frame bytes;
+  };
+
+  /// Which frame is a rank's, or none.
+  std::uint32_t& index_of(int dest) {
+    while (index_.size() <= static_cast<std::size_t>(dest)) index_.push_back(none);
+    return index_[static_cast<std::size_t>(dest)];
+  }
 
   mutable std::mutex mutex_;
-  std::unordered_map<int, net::frame> frames_;
-  std::vector<int> dirty_;
+  base::growing_array<std::uint32_t> index_;  // by rank
+  base::growing_array<open_frame> frames_;    // those from open_ on are empty, with memory to reuse
+  std::uint32_t open_ = 0;
   clock::time_point flushed_{};
   std::atomic<std::uint64_t> work_sent_{0};
   std::atomic<std::uint64_t> control_sent_{0};

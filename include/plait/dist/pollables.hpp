@@ -4,7 +4,6 @@
 #include <plait/base/config.hpp>
 
 #include <atomic>
-#include <vector>
 
 namespace plait {
 inline namespace PLAIT_DIST {
@@ -17,34 +16,49 @@ struct pollable {
   virtual bool test() noexcept = 0;
   /// Resumes the task. The last use.
   virtual void resume() noexcept = 0;
+
+  pollable* next_pollable = nullptr;
 };
 
 /// Those of one rank. All but `any` by the holder of the transport.
 class pollables {
  public:
+  pollables() = default;
+  pollables(const pollables&) = delete;
+  pollables& operator=(const pollables&) = delete;
+
   void add(pollable& p) {
-    waiting_.push_back(&p);
+    *last_ = &p;
+    last_ = &p.next_pollable;
     note();
   }
   /// Whether there are some. A hint for who is about to sleep; it has polled just before.
   bool any() const noexcept { return any_.load(std::memory_order_relaxed); }
 
-  /// Tests all, and moves those that are done to `done`.
-  void test(std::vector<pollable*>& done) {
-    if (waiting_.empty()) return;
-    done.reserve(waiting_.size());
-    std::erase_if(waiting_, [&done](pollable* p) {
-      const bool is_done = p->test();
-      if (is_done) done.push_back(p);
-      return is_done;
-    });
+  /// Tests all, takes those that are done out, and puts them before `done`, a list by next_pollable.
+  void test(pollable*& done) noexcept {
+    if (first_ == nullptr) return;
+    last_ = &first_;
+    for (auto* p = first_; p != nullptr;) {
+      auto* const next = p->next_pollable;
+      if (p->test()) {
+        p->next_pollable = done;
+        done = p;
+      } else {
+        *last_ = p;
+        last_ = &p->next_pollable;
+      }
+      p = next;
+    }
+    *last_ = nullptr;
     note();
   }
 
  private:
-  void note() noexcept { any_.store(!waiting_.empty(), std::memory_order_relaxed); }  // see any
+  void note() noexcept { any_.store(first_ != nullptr, std::memory_order_relaxed); }  // see any
 
-  std::vector<pollable*> waiting_;
+  pollable* first_ = nullptr;
+  pollable** last_ = &first_;  // where the next one goes
   std::atomic<bool> any_{false};
 };
 

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/clock.hpp>
+#include <plait/base/thread.hpp>
 #include <plait/base/thread_signal.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <functional>
-#include <thread>
-#include <utility>
 
 namespace plait {
 inline namespace PLAIT_DIST {
@@ -24,30 +22,38 @@ inline void print_stall(int rank) noexcept {
       rank);
 }
 
+/// What a progress thread does for its owner.
+class progress_owner {
+ public:
+  /// Looks after messages.
+  virtual void poll_for_all() noexcept = 0;
+  /// Nothing has happened for long.
+  virtual void warn_of_stall() noexcept = 0;
+
+ protected:
+  ~progress_owner() = default;
+};
+
 /// A thread that looks after messages when all workers are busy in long functions: if nobody has polled for `nap`, it
 /// does. While a worker sleeps where it hears messages, and between runs, it sleeps until it is called, or there is
-/// something to send. `poll` leaves word where another thread is at it (transport_hold.hpp).
+/// something to send. Its owner's poll leaves word where another thread is at it (transport_hold.hpp).
 class progress_thread {
  public:
-  /// poll: what it does; called at most once every `nap`.
-  progress_thread(std::chrono::nanoseconds nap, std::function<void()> poll) : nap_(nap), poll_(std::move(poll)) {}
+  /// The owner polls at most once every `nap`, and is asked to warn once when a worker has listened without a break for
+  /// `warn_after`, unless that is 0.
+  progress_thread(progress_owner& owner, std::chrono::nanoseconds nap, std::chrono::nanoseconds warn_after) noexcept
+      : owner_(owner), nap_(nap), warn_after_(warn_after) {}
   progress_thread(const progress_thread&) = delete;
   progress_thread& operator=(const progress_thread&) = delete;
   ~progress_thread() { stop(); }
 
-  /// Calls `warn` once when a worker has listened for so long without a break. 0: never. Before start.
-  void warn_after(std::chrono::nanoseconds time, std::function<void()> warn) {
-    warn_after_ = time;
-    warn_ = std::move(warn);
-  }
-
   void start() {
-    thread_ = std::thread([this] { loop(); });
+    thread_ = base::thread([this] { loop(); });
   }
   void stop() noexcept {
     stopping_.store(true, std::memory_order_seq_cst);
     signal_.set();
-    if (thread_.joinable()) thread_.join();
+    thread_.join();
   }
 
   /// A run begins or ends.
@@ -88,7 +94,7 @@ class progress_thread {
     int calm = 0;
     while (!stopping_.load(std::memory_order_seq_cst)) {
       const auto seen = polls_.load(std::memory_order_relaxed);  // a hint
-      std::this_thread::sleep_for(nap_);
+      base::nap(nap_);
       const bool wanted = wanted_.exchange(false, std::memory_order_seq_cst);
       if (!wanted && idle()) {
         // Waking it costs a worker a system call, so it sleeps deeply only after a while of calm.
@@ -97,7 +103,7 @@ class progress_thread {
       }
       calm = 0;
       // A poll since `seen` may have come before what is wanted now.
-      if (wanted || polls_.load(std::memory_order_relaxed) == seen) poll_();  // a hint
+      if (wanted || polls_.load(std::memory_order_relaxed) == seen) owner_.poll_for_all();  // a hint
     }
   }
 
@@ -110,7 +116,7 @@ class progress_thread {
     asleep_.store(true, std::memory_order_seq_cst);
     // Who changes these looks at asleep_ afterwards.
     if (may_sleep() && !wait()) {
-      warn_();
+      owner_.warn_of_stall();
       if (may_sleep()) signal_.wait();
     }
     asleep_.store(false, std::memory_order_seq_cst);
@@ -125,10 +131,9 @@ class progress_thread {
     return signal_.wait_until(std::chrono::steady_clock::now() + warn_after_);
   }
 
+  progress_owner& owner_;
   const std::chrono::nanoseconds nap_;
-  const std::function<void()> poll_;
-  std::chrono::nanoseconds warn_after_{0};
-  std::function<void()> warn_;
+  const std::chrono::nanoseconds warn_after_;
   std::atomic<bool> in_run_{false};
   std::atomic<bool> listening_{false};
   std::atomic<bool> asleep_{false};
@@ -136,7 +141,7 @@ class progress_thread {
   std::atomic<bool> wanted_{false};
   std::atomic<std::uint64_t> polls_{0};
   base::thread_signal signal_;
-  std::thread thread_;
+  base::thread thread_;
 };
 
 }  // namespace dist

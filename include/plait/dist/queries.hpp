@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/clock.hpp>
 #include <plait/dist/submit.hpp>
-
-#include <chrono>
 
 namespace plait {
 inline namespace PLAIT_DIST {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/functional.hpp>
 #include <plait/dist/runtime.hpp>
 #include <plait/dist/submit.hpp>
 
-#include <functional>
+#include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace plait {
@@ -24,11 +26,12 @@ class rank_local {
   template <class F>
     requires std::is_invocable_v<F&>
   explicit rank_local(F factory)
-      : factory_([make = std::move(factory)]() mutable -> std::shared_ptr<void> {
+      : factory_([make = std::move(factory)]() mutable -> dist::any_object {
+          const auto destroy = [](void* object) noexcept { delete static_cast<T*>(object); };
           if constexpr (std::is_convertible_v<std::invoke_result_t<F&>, std::unique_ptr<T>>) {
-            return std::shared_ptr<T>(make());
+            return {std::unique_ptr<T>(make()).release(), destroy};
           } else {
-            return std::shared_ptr<T>(new T(make()));
+            return {new T(make()), destroy};
           }
         }) {}
   rank_local(const rank_local&) = delete;
@@ -42,10 +45,10 @@ class rank_local {
   T& get(const runtime& rt) const { return in(rt.node()); }
 
  private:
-  T& in(dist::node& home) const { return *static_cast<T*>(home.objects().get(identity_, factory_)); }
+  T& in(dist::node& home) const { return *static_cast<T*>(home.objects().get(variable_, factory_)); }
 
-  std::function<std::shared_ptr<void>()> factory_;
-  std::shared_ptr<const void> identity_ = std::make_shared<char>();  // runtimes hold it, so that it names nothing else
+  std::function<dist::any_object()> factory_;
+  const std::uint64_t variable_ = dist::local_objects::new_variable();
 };
 
 }  // namespace PLAIT_DIST

@@ -56,24 +56,18 @@ class run_end {
     termination_.advance(
         passive, {link_.work_sent(), link_.work_received()}, {link_.control_sent(), link_.control_received()},
         [this](const wave_head& head) { send_down(head); },
-        [this](const wave_head& head) { send_with_failure(termination_.parent(), message::wave_up, head); });
+        [this](const wave_head& head) {
+          link_.send_head(termination_.parent(), message::wave_up, head, lowest_failure().exception);
+        });
     if (!termination_.may_leave()) return false;
     const failure_head head{lowest_failure().rank, 0};
-    for_children([&](int child) { send_with_failure(child, message::leave, head); });
+    for_children([&](int child) { link_.send_head(child, message::leave, head, lowest_failure().exception); });
     return true;
   }
 
  private:
   void send_down(const wave_head& head) {
     for_children([&](int child) { link_.send_head(child, message::wave_down, head); });
-  }
-  template <class Head>
-  void send_with_failure(int dest, message kind, const Head& head) {
-    const auto& bytes = lowest_failure().exception;
-    link_.send_held(dest, kind, [&](wire::writer& out) {
-      out.write(&head, sizeof head);
-      out.write(bytes.data(), bytes.size());
-    });
   }
 
   link& link_;

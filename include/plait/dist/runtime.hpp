@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/box.hpp>
+#include <plait/base/compose.hpp>
+#include <plait/base/topology.hpp>
 #include <plait/dist/exit_guard.hpp>
 #include <plait/dist/node.hpp>
 #include <plait/dist/statistics.hpp>
-#include <plait/net/loopback.hpp>
+#include <plait/net/solo.hpp>
 #include <plait/task/spawn.hpp>
 #if PLAIT_WITH_MPI
 #include <plait/net/mpi_transport.hpp>
 #endif
 
-#include <algorithm>
-#include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <memory>
-#include <mutex>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -31,31 +29,28 @@ namespace dist {
 /// The connections of a runtime, and what of MPI it must keep.
 class connection {
  public:
-  static std::unique_ptr<connection> alone() {
-    auto c = std::make_unique<connection>();
-    c->world_ = std::make_unique<net::loopback_world>(1);
-    c->transport_ = &c->world_->end(0);
+  static base::box<connection> alone() {
+    base::box c(new connection);
+    c->own_ = base::box<net::transport>(new net::solo_transport);
+    c->transport_ = c->own_.get();
     return c;
   }
-  static std::unique_ptr<connection> over(net::transport& transport) {
-    auto c = std::make_unique<connection>();
+  static base::box<connection> over(net::transport& transport) {
+    base::box c(new connection);
     c->transport_ = &transport;
     return c;
   }
 #if PLAIT_WITH_MPI
-  static std::unique_ptr<connection> over_mpi(int* argc, char*** argv) {
-    auto c = std::make_unique<connection>();
-    if (argc != nullptr && argv != nullptr) {
-      c->environment_.emplace(*argc, *argv);
-    } else {
-      c->environment_.emplace();
-    }
+  static base::box<connection> over_mpi(int* argc, char*** argv) {
+    base::box c(new connection);
+    const bool have = argc != nullptr && argv != nullptr;
+    c->environment_ = base::box<environment>(have ? new environment(*argc, *argv) : new environment);
     c->join(MPI_COMM_WORLD);
     return c;
   }
-  static std::unique_ptr<connection> over(MPI_Comm comm) {
-    auto c = std::make_unique<connection>();
-    c->environment_.emplace();
+  static base::box<connection> over(MPI_Comm comm) {
+    base::box c(new connection);
+    c->environment_ = base::box<environment>(new environment);
     c->join(comm);
     return c;
   }
@@ -64,38 +59,37 @@ class connection {
   MPI_Comm native() const noexcept { return native_.get(); }
   /// Collective, once: makes the communicator of spmd bodies.
   void prepare_native() {
-    if (mpi_ != nullptr) native_ = net::communicator::duplicate(mpi_comm_, "plait spmd");
+    if (has_mpi_) native_ = net::communicator::duplicate(mpi_comm_, "plait spmd");
   }
 #endif
 
   net::transport& transport() noexcept { return *transport_; }
   thread_level level() const noexcept { return level_; }
-  bool has_mpi() const noexcept { return mpi_ != nullptr; }
+  bool has_mpi() const noexcept { return has_mpi_; }
 
  private:
 #if PLAIT_WITH_MPI
   void join(MPI_Comm comm) {
     level_ = net::current_thread_level();
     if (level_ <= thread_level::funneled && !net::is_mpi_thread()) {
-      throw error("plait: MPI was initialised with thread level " + std::string(to_string(level_)) +
-                  ", so the runtime must be made in the thread that initialised it");
+      throw error(base::compose({"plait: MPI was initialised with thread level ", to_string(level_),
+                                 ", so the runtime must be made in the thread that initialised it"}));
     }
     auto own = net::communicator::duplicate(comm, "plait");
     mpi_comm_ = own.get();
-    mpi_ = std::make_unique<net::mpi_transport>(std::move(own));
-    transport_ = mpi_.get();
+    own_ = base::box<net::transport>(new net::mpi_transport(std::move(own)));
+    transport_ = own_.get();
+    has_mpi_ = true;
   }
 
   // In the order of their making: what is destroyed first comes last.
-  std::optional<plait::environment> environment_;
+  base::box<plait::environment> environment_;
   MPI_Comm mpi_comm_ = MPI_COMM_NULL;
-  std::unique_ptr<net::mpi_transport> mpi_;
   net::communicator native_;
-#else
-  std::unique_ptr<net::transport> mpi_;
 #endif
-  std::unique_ptr<net::loopback_world> world_;
+  base::box<net::transport> own_;
   net::transport* transport_ = nullptr;
+  bool has_mpi_ = false;
   thread_level level_ = thread_level::multiple;
 };
 
@@ -119,8 +113,9 @@ inline options with_workers(options o, net::transport& transport, thread_level l
     on_host += transport.host_of(r) == transport.host_of(transport.rank()) ? 1 : 0;
   const auto processors = static_cast<int>(base::usable_processors());
   // A launcher that binds each rank to its share leaves a mask that is smaller than the machine.
-  const bool bound = processors < static_cast<int>(std::thread::hardware_concurrency());
-  o.workers = bound ? processors : std::max(1, processors / std::max(1, on_host));
+  const bool bound = processors < static_cast<int>(base::online_processors());
+  const int share = on_host > 0 ? processors / on_host : processors;
+  o.workers = bound ? processors : share > 0 ? share : 1;
   return o;
 }
 
@@ -194,7 +189,10 @@ class runtime {
   }
 
   /// What this rank's workers have done since the runtime began.
-  std::vector<worker_statistics> local_statistics() const { return dist::local_statistics(*node_); }
+  template <class Statistics = worker_statistics>
+  std::vector<Statistics> local_statistics() const {
+    return dist::local_statistics<Statistics>(*node_);
+  }
 
   // ---- for the other parts of this layer ----
 
@@ -202,7 +200,7 @@ class runtime {
   dist::connection& connection() const noexcept { return *connection_; }
 
  private:
-  runtime(std::unique_ptr<dist::connection> c, const options& o) : connection_(std::move(c)) {
+  runtime(base::box<dist::connection> c, const options& o) : connection_(std::move(c)) {
     const auto level = connection_->level();
     options resolved;
     std::exception_ptr refusal;
@@ -217,20 +215,20 @@ class runtime {
     auto ids = dist::agree_on_callables(transport);
     dist::worker_numbers numbers(transport, resolved.workers, refusal);
     try {
-      node_ = std::make_unique<dist::node>(transport, resolved, level, std::move(ids), std::move(numbers),
-                                           connection_->has_mpi() ? &abort_job : nullptr);
+      node_ = base::box<dist::node>(new dist::node(transport, resolved, level, std::move(ids), std::move(numbers),
+                                                   connection_->has_mpi() ? &abort_job : nullptr));
     } catch (...) {
       refusal = std::current_exception();
     }
     // All ranks stand, or none; and what is collective at the end of a run is for rank 0 to say.
-    print_statistics_ = dist::gather_unless_refused(transport, resolved.stats, refusal).front() != 0;
+    print_statistics_ = dist::gather_unless_refused(transport, resolved.stats, refusal)[0] != 0;
     node_->set_owner(this);
 #if PLAIT_WITH_MPI
-    node_->set_spmd_preparation([this] { connection_->prepare_native(); });
+    node_->set_spmd_preparation([](runtime& r) { r.connection_->prepare_native(); });
 #endif
   }
 
-  static std::unique_ptr<dist::connection> connect([[maybe_unused]] int* argc, [[maybe_unused]] char*** argv) {
+  static base::box<dist::connection> connect([[maybe_unused]] int* argc, [[maybe_unused]] char*** argv) {
 #if PLAIT_WITH_MPI
     if (dist::mpi_is_wanted()) return dist::connection::over_mpi(argc, argv);
 #endif
@@ -255,10 +253,7 @@ class runtime {
     from_run_ = false;
     node_->work(std::forward<Start>(start));
     from_run_ = node_->lowest_failure().rank >= 0;
-    if (print_statistics_) {
-      const auto all = dist::all_statistics(*node_);
-      if (rank() == 0) dist::print_statistics(stderr, all, *node_);
-    }
+    if (print_statistics_) dist::print_statistics(stderr, *node_);
   }
 
   static void abort_job() {
@@ -311,7 +306,7 @@ class runtime {
 
   /// The end: all ranks together, or, if an exception that not all have takes this rank out, not at all.
   void leave() noexcept {
-    if (node_ == nullptr) return;
+    if (node_.get() == nullptr) return;
     node_.reset();
     auto& transport = connection_->transport();
     if (transport.size() == 1) return;
@@ -321,7 +316,7 @@ class runtime {
     }
     // After a run that threw everywhere all ranks unwind, but not at the same moment; and this may be another
     // exception.
-    const double seconds = from_run_ ? std::max(abort_after_, 60.0) : abort_after_;
+    const double seconds = from_run_ && abort_after_ < 60 ? 60 : abort_after_;
     const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
     if (transport.try_barrier(limit)) return;
     std::fprintf(
@@ -333,8 +328,8 @@ class runtime {
     std::abort();
   }
 
-  std::unique_ptr<dist::connection> connection_;
-  std::unique_ptr<dist::node> node_;
+  base::box<dist::connection> connection_;
+  base::box<dist::node> node_;
   int exceptions_before_ = 0;
   double abort_after_ = 2;
   bool print_statistics_ = false;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/compose.hpp>
 #include <plait/base/errors.hpp>
+#include <plait/base/growing_array.hpp>
 #include <plait/dist/portable.hpp>
 
 #include <cstdint>
 #include <mutex>
-#include <string>
-#include <vector>
 
 namespace plait {
 inline namespace PLAIT_DIST {
@@ -19,15 +19,12 @@ class slot_table {
  public:
   std::uint64_t add(awaiting_reply& who) {
     const std::lock_guard lock(mutex_);
-    if (free_.empty()) {
-      free_.reserve(slots_.size() + 1);  // so that remove never allocates
-      free_.push_back(static_cast<std::uint32_t>(slots_.size()));
-      slots_.emplace_back();
-    }
-    const auto index = free_.back();
-    free_.pop_back();
-    slots_[index].who = &who;
-    return index | std::uint64_t{slots_[index].generation} << 32;
+    if (free_ == slots_.size()) slots_.push_back({nullptr, 0, free_ + 1});
+    const auto index = free_;
+    auto& s = slots_[index];
+    free_ = s.next_free;
+    s.who = &who;
+    return index | std::uint64_t{s.generation} << 32;
   }
 
   awaiting_reply& at(std::uint64_t slot) {
@@ -40,27 +37,29 @@ class slot_table {
     auto& s = used(slot);
     s.who = nullptr;
     ++s.generation;
-    free_.push_back(static_cast<std::uint32_t>(slot));
+    s.next_free = free_;
+    free_ = static_cast<std::uint32_t>(slot);
   }
 
  private:
   struct entry {
-    awaiting_reply* who = nullptr;
-    std::uint32_t generation = 0;
+    awaiting_reply* who;
+    std::uint32_t generation;
+    std::uint32_t next_free;  // of those that are free
   };
 
   entry& used(std::uint64_t slot) {
     const auto index = static_cast<std::uint32_t>(slot);
     if (index >= slots_.size() || slots_[index].who == nullptr || slots_[index].generation != slot >> 32) {
-      throw error("plait: a result came for slot " + std::to_string(slot) +
-                  ", where nothing waits: the message is damaged or came twice");
+      throw error(base::compose(
+          {"plait: a result came for slot ", slot, ", where nothing waits: the message is damaged or came twice"}));
     }
     return slots_[index];
   }
 
   std::mutex mutex_;
-  std::vector<entry> slots_;
-  std::vector<std::uint32_t> free_;
+  base::growing_array<entry> slots_;
+  std::uint32_t free_ = 0;  // the first free one; as many as there are if none is
 };
 
 }  // namespace dist

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/growing_array.hpp>
 #include <plait/dist/portable.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <mutex>
-#include <utility>
 
 namespace plait {
 inline namespace PLAIT_DIST {
@@ -22,6 +22,7 @@ class spmd_queue {
     numbered_ = next_ = 0;
     running_ = false;
     waiting_.clear();
+    first_ = 0;
     ready_.store(false, std::memory_order_relaxed);  // a hint
   }
 
@@ -31,7 +32,9 @@ class spmd_queue {
   /// A body has come; large ones may overtake small ones.
   void add(std::uint64_t number, portable* body) {
     const std::lock_guard lock(mutex_);
-    waiting_.emplace(number, body);
+    const auto place = static_cast<std::size_t>(number - first_);
+    if (place >= waiting_.size()) waiting_.resize(place + 1);
+    waiting_[place] = body;
     note();
   }
 
@@ -42,9 +45,11 @@ class spmd_queue {
     note();
     if (!ready_.load(std::memory_order_relaxed)) return nullptr;  // under the lock
     running_ = true;
-    ++next_;
-    auto* body = waiting_.begin()->second;
-    waiting_.erase(waiting_.begin());
+    auto* body = waiting_[static_cast<std::size_t>(next_++ - first_)];
+    if (next_ - first_ == waiting_.size()) {
+      waiting_.clear();
+      first_ = next_;
+    }
     note();
     return body;
   }
@@ -58,7 +63,8 @@ class spmd_queue {
 
  private:
   void note() noexcept {
-    const bool ready = !running_ && !waiting_.empty() && waiting_.begin()->first == next_;
+    const auto place = static_cast<std::size_t>(next_ - first_);
+    const bool ready = !running_ && place < waiting_.size() && waiting_[place] != nullptr;
     ready_.store(ready, std::memory_order_relaxed);  // a hint
   }
 
@@ -66,7 +72,8 @@ class spmd_queue {
   std::uint64_t numbered_ = 0;
   std::uint64_t next_ = 0;
   bool running_ = false;
-  std::map<std::uint64_t, portable*> waiting_;
+  base::growing_array<portable*> waiting_;  // by number, from first_ on; null: not yet there
+  std::uint64_t first_ = 0;
   std::atomic<bool> ready_{false};
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/function_ref.hpp>
+#include <plait/base/growing_array.hpp>
 #include <plait/dist/node.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -24,8 +25,9 @@ struct worker_statistics {
 namespace dist {
 
 /// This rank's workers, by their local numbers.
-inline std::vector<worker_statistics> local_statistics(node& home) {
-  std::vector<worker_statistics> all;
+template <class Statistics = worker_statistics>  // a template so that only programs that use it pay for it
+std::vector<Statistics> local_statistics(node& home) {
+  std::vector<Statistics> all;
   for (unsigned i = 0; i < home.pool().size(); ++i) {
     const auto& c = home.pool().at(i).counters;
     all.push_back({home.first_worker() + static_cast<int>(i), c.executed.read(), c.stolen.read(), c.imported.read()});
@@ -33,52 +35,51 @@ inline std::vector<worker_statistics> local_statistics(node& home) {
   return all;
 }
 
-/// Collective, between runs: the workers of all ranks, by number, on every rank.
-inline std::vector<worker_statistics> all_statistics(node& home) {
-  auto& transport = home.transport();
-  const auto own = local_statistics(home);
-  const auto counts = transport.gather_all(static_cast<std::int64_t>(own.size()));
-  std::vector<std::vector<worker_statistics>> ranks;
-  for (const auto count : counts) ranks.emplace_back(static_cast<std::size_t>(count));
-  const auto most = static_cast<std::size_t>(*std::max_element(counts.begin(), counts.end()));
-  const auto gather = [&](std::size_t i, auto member) {
-    const auto values = transport.gather_all(i < own.size() ? static_cast<std::int64_t>(own[i].*member) : 0);
-    for (std::size_t r = 0; r < ranks.size(); ++r) {
-      if (i < ranks[r].size())
-        ranks[r][i].*member = static_cast<std::remove_cvref_t<decltype(own[i].*member)>>(values[r]);
+/// Collective, between runs. One value of each worker of all ranks, by number: `own(i)` gives that of local worker i.
+inline base::growing_array<std::uint64_t> gather_of_workers(node& home, function_ref<std::uint64_t(unsigned)> own) {
+  base::growing_array<std::uint64_t> all;
+  all.resize(static_cast<std::size_t>(home.num_workers()));
+  int most = 0;
+  for (int r = 0; r < home.size(); ++r) most = home.workers_of(r) > most ? home.workers_of(r) : most;
+  for (int i = 0; i < most; ++i) {
+    const bool have = i < home.workers_of(home.rank());
+    const auto values =
+        home.transport().gather_all(have ? static_cast<std::int64_t>(own(static_cast<unsigned>(i))) : 0);
+    for (int r = 0; r < home.size(); ++r) {
+      if (i >= home.workers_of(r)) continue;
+      all[static_cast<std::size_t>(home.first_worker_of(r) + i)] =
+          static_cast<std::uint64_t>(values[static_cast<std::size_t>(r)]);
     }
-  };
-  for (std::size_t i = 0; i < most; ++i) {
-    gather(i, &worker_statistics::worker);
-    gather(i, &worker_statistics::executed);
-    gather(i, &worker_statistics::stolen);
-    gather(i, &worker_statistics::imported);
   }
-  std::vector<worker_statistics> all;
-  for (const auto& workers : ranks) all.insert(all.end(), workers.begin(), workers.end());
   return all;
 }
 
-/// The table that PLAIT_STATS=1 prints after each run.
-inline void print_statistics(std::FILE* out, const std::vector<worker_statistics>& workers, const node& home) {
+/// Collective, between runs: rank 0 prints the table that PLAIT_STATS=1 asks for.
+inline void print_statistics(std::FILE* out, node& home) {
+  const auto counters = [&home](unsigned i) -> const obs::worker_counters& { return home.pool().at(i).counters; };
+  const auto executed = gather_of_workers(home, [&](unsigned i) { return counters(i).executed.read(); });
+  const auto stolen = gather_of_workers(home, [&](unsigned i) { return counters(i).stolen.read(); });
+  const auto imported = gather_of_workers(home, [&](unsigned i) { return counters(i).imported.read(); });
+  if (home.rank() != 0) return;
   std::string text =
       "plait: submitted tasks since the runtime began\nplait: rank worker   executed   imported     stolen\n";
-  const auto line = [&text](const std::string& who, const worker_statistics& s) {
+  const auto line = [&text](const char* who, std::uint64_t ran, std::uint64_t came, std::uint64_t took) {
     char numbers[80];
-    std::snprintf(numbers, sizeof numbers, " %10llu %10llu %10llu\n", static_cast<unsigned long long>(s.executed),
-                  static_cast<unsigned long long>(s.imported), static_cast<unsigned long long>(s.stolen));
-    text += "plait: " + who + numbers;
+    std::snprintf(numbers, sizeof numbers, "plait: %s %10llu %10llu %10llu\n", who,
+                  static_cast<unsigned long long>(ran), static_cast<unsigned long long>(came),
+                  static_cast<unsigned long long>(took));
+    text += numbers;
   };
-  worker_statistics total{};
-  for (const auto& s : workers) {
+  std::uint64_t total[3] = {};
+  for (std::size_t w = 0; w < executed.size(); ++w) {
     char who[40];
-    std::snprintf(who, sizeof who, "%4d %6d", home.rank_of_worker(s.worker), s.worker);
-    line(who, s);
-    total.executed += s.executed;
-    total.imported += s.imported;
-    total.stolen += s.stolen;
+    std::snprintf(who, sizeof who, "%4d %6d", home.rank_of_worker(static_cast<int>(w)), static_cast<int>(w));
+    line(who, executed[w], imported[w], stolen[w]);
+    total[0] += executed[w];
+    total[1] += imported[w];
+    total[2] += stolen[w];
   }
-  line("      total", total);
+  line("      total", total[0], total[1], total[2]);
   std::fputs(text.c_str(), out);
 }
 

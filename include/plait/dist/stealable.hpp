@@ -24,7 +24,8 @@ class stealable {
     std::uint64_t total = 0;
     for (unsigned i = 0; i < pool_.size(); ++i) {
       const auto& w = pool_.at(i);
-      total += static_cast<std::uint64_t>(std::max<std::int64_t>(0, w.submitted.size())) + (w.placed.empty() ? 0 : 1);
+      const auto size = w.submitted.size();
+      total += (size > 0 ? static_cast<std::uint64_t>(size) : 0) + (w.placed.empty() ? 0 : 1);
     }
     return total;
   }

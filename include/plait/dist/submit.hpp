@@ -18,8 +18,10 @@ namespace dist {
 inline std::pair<sched::worker*, run_context*> running(const char* what) {
   auto* w = sched::worker::of_this_thread();
   if (w == nullptr || w->current == nullptr || w->current->context == nullptr) {
-    throw error("plait: " + std::string(what) +
-                " was called outside of a run: call it in a task that runtime::run, run_all or launch has started");
+    throw error(
+        base::compose({"plait: ", what,
+                       " was called outside of a run: call it in a task that runtime::run, run_all or launch has "
+                       "started"}));
   }
   return {w, static_cast<run_context*>(w->current->context)};
 }

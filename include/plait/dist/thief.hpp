@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/growing_array.hpp>
 #include <plait/net/transport.hpp>
 
-#include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <utility>
 
 namespace plait {
 inline namespace PLAIT_DIST {
@@ -25,7 +25,7 @@ class thief {
     for (int bit = 1; bit < size_; bit <<= 1) {
       if ((rank_ ^ bit) < size_) neighbours_.push_back({rank_ ^ bit, false});
     }
-    patience_ = static_cast<int>(std::min<std::size_t>(neighbours_.size() + 1, 6));
+    patience_ = neighbours_.size() < 5 ? static_cast<int>(neighbours_.size()) + 1 : 6;
   }
 
   /// Begins a run.
@@ -73,13 +73,16 @@ class thief {
 
   /// A rank has registered here.
   void add_waiting(int rank) {
-    if (std::find(waiting_.begin(), waiting_.end(), rank) == waiting_.end()) waiting_.push_back(rank);
+    for (const int other : waiting_) {
+      if (other == rank) return;
+    }
+    waiting_.push_back(rank);
   }
   bool anyone_waiting() const noexcept { return !waiting_.empty(); }
   /// The rank that has waited longest; it must be fed.
   int take_waiting() {
-    const int rank = waiting_.front();
-    waiting_.erase(waiting_.begin());
+    const int rank = waiting_[0];
+    waiting_.erase(0);
     return rank;
   }
 
@@ -91,12 +94,12 @@ class thief {
   int rank_;
   int size_;
   int patience_ = 0;
-  std::vector<int> same_host_;
-  std::vector<neighbour> neighbours_;
+  base::growing_array<int> same_host_;
+  base::growing_array<neighbour> neighbours_;
   bool outstanding_ = false;
   bool quiet_ = false;
   int misses_ = 0;
-  std::vector<int> waiting_;
+  base::growing_array<int> waiting_;
 };
 
 }  // namespace dist

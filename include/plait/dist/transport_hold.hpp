@@ -2,9 +2,9 @@
 #pragma once
 
 #include <plait/base/config.hpp>
+#include <plait/base/pause.hpp>
 
 #include <atomic>
-#include <thread>
 
 namespace plait {
 inline namespace PLAIT_DIST {
@@ -32,7 +32,7 @@ class transport_hold {
   }
   /// For those who need it: others hold it for microseconds.
   void acquire() noexcept {
-    while (!try_acquire()) std::this_thread::yield();
+    while (!try_acquire()) base::give_way();
   }
   /// Whether word was left: then somebody must look again.
   [[nodiscard]] bool release() noexcept {

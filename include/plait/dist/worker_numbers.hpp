@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/compose.hpp>
 #include <plait/base/errors.hpp>
+#include <plait/base/growing_array.hpp>
 #include <plait/dist/agreement.hpp>
 #include <plait/dist/placement.hpp>
 #include <plait/net/transport.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <exception>
-#include <string>
-#include <vector>
 
 namespace plait {
 inline namespace PLAIT_DIST {
@@ -35,18 +34,24 @@ class worker_numbers {
   int first_of(int rank) const noexcept { return first_[static_cast<std::size_t>(rank)]; }
   /// The rank of a worker that exists.
   int rank_of(int worker) const noexcept {
-    return static_cast<int>(std::upper_bound(first_.begin(), first_.end(), worker) - first_.begin()) - 1;
+    int low = 0;
+    int high = ranks();  // its first worker comes after
+    while (high - low > 1) {
+      const int middle = low + (high - low) / 2;
+      (first_of(middle) <= worker ? low : high) = middle;
+    }
+    return low;
   }
 
  private:
-  std::vector<int> first_;
+  base::growing_array<int> first_;
 };
 
 /// Throws plait::error unless 0 <= index < count.
 inline void check_range(const char* what, int index, int count) {
   if (index < 0 || index >= count) {
-    throw error("plait: " + std::string(what) + " " + std::to_string(index) + " was asked for; there are " +
-                std::to_string(count) + ", from 0 to " + std::to_string(count - 1));
+    throw error(
+        base::compose({"plait: ", what, " ", index, " was asked for; there are ", count, ", from 0 to ", count - 1}));
   }
 }
 

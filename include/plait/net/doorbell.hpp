@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/clock.hpp>
 #include <plait/base/futex.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 
 namespace plait::net {

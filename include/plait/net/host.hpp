@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/base/config.hpp>
+#include <plait/base/topology.hpp>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,15 +15,14 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
-#include <thread>
 
 namespace plait::net {
 
 /// The name of this host, as the system has it.
 inline std::string this_host_name() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
-  return name.data();
+  char name[256] = {};
+  if (::gethostname(name, sizeof name - 1) != 0) return "unknown";
+  return name;
 }
 
 /// Numbers that tell whether two processes can share memory.
@@ -32,23 +32,22 @@ struct host_identity {
 
   /// Of this process.
   static host_identity current() {
-    std::string text = this_host_name();
+    host_identity result;
+    result.host = hash(this_host_name(), start);
     if (auto* boot = std::fopen("/proc/sys/kernel/random/boot_id", "r"); boot != nullptr) {
-      std::array<char, 64> id{};
-      if (std::fgets(id.data(), static_cast<int>(id.size()), boot) != nullptr) text += '/' + std::string(id.data());
+      char id[64] = {};
+      if (std::fgets(id, sizeof id, boot) != nullptr) result.host = hash(id, result.host);
       std::fclose(boot);
     }
-    host_identity result;
-    result.host = hash(text);
     struct stat where {};
-    if (::stat("/dev/shm", &where) == 0) text += '/' + std::to_string(where.st_dev);
-    result.shared_memory = hash(text + "/shm");
+    if (::stat("/dev/shm", &where) != 0) where.st_dev = 0;
+    result.shared_memory = hash({reinterpret_cast<const char*>(&where.st_dev), sizeof where.st_dev}, result.host);
     return result;
   }
 
  private:
-  static std::uint64_t hash(std::string_view text) noexcept {  // FNV-1a
-    std::uint64_t value = 0xcbf29ce484222325U;
+  static constexpr std::uint64_t start = 0xcbf29ce484222325U;
+  static std::uint64_t hash(std::string_view text, std::uint64_t value) noexcept {  // FNV-1a
     for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
     return value;
   }
@@ -74,8 +73,7 @@ inline core_set allowed_cores() noexcept {
 inline int count_cores(const core_set& cores) noexcept {
   int count = 0;
   for (const std::uint64_t word : cores) count += __builtin_popcountll(word);
-  if (count == 0) count = static_cast<int>(std::thread::hardware_concurrency());
-  return count > 0 ? count : 1;
+  return count > 0 ? count : static_cast<int>(base::online_processors());
 }
 
 }  // namespace plait::net

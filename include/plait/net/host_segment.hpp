@@ -10,14 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <new>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace plait::net {
@@ -39,10 +38,10 @@ struct segment_name {
 
   /// As shm_open wants it.
   std::string text() const {
-    std::array<char, 48> buffer{};
-    std::snprintf(buffer.data(), buffer.size(), "/plait-%016llx%016llx", static_cast<unsigned long long>(high),
+    char buffer[48];
+    std::snprintf(buffer, sizeof buffer, "/plait-%016llx%016llx", static_cast<unsigned long long>(high),
                   static_cast<unsigned long long>(low));
-    return buffer.data();
+    return buffer;
   }
 };
 
@@ -82,10 +81,11 @@ class host_segment {
     if (::posix_fallocate(file, 0, static_cast<off_t>(bytes(slots))) == 0) result.map(file, slots);
     ::close(file);
     if (!result) return {};
-    for (int slot = 0; slot < slots; ++slot) std::construct_at(result.line(slot));
+    for (int slot = 0; slot < slots; ++slot) ::new (static_cast<void*>(result.line(slot))) slot_line;
     std::uint64_t secret = 0;
     while (secret == 0 || secret >> 63) secret = segment_name::random().low;
-    std::construct_at(result.first())->secret.store(secret);
+    ::new (static_cast<void*>(result.first())) header;
+    result.first()->secret.store(secret);
     return result;
   }
 
@@ -140,7 +140,7 @@ class host_segment {
  private:
   struct alignas(64) header {
     std::atomic<std::uint64_t> secret{0};
-    std::array<std::atomic<std::uint64_t>, 16> cores{};
+    std::atomic<std::uint64_t> cores[std::tuple_size_v<core_set>]{};
   };
   struct alignas(64) slot_line {
     doorbell bell;

@@ -15,18 +15,15 @@
 #endif
 #include <mpi.h>
 
+#include <plait/base/clock.hpp>
+#include <plait/base/compose.hpp>
 #include <plait/base/errors.hpp>
+#include <plait/base/pause.hpp>
 #include <plait/net/thread_level.hpp>
 
-#include <sched.h>
-
-#include <algorithm>
-#include <array>
-#include <chrono>
 #include <cstddef>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 
 namespace plait {
@@ -39,8 +36,7 @@ class PLAIT_EXPORT mpi_error : public error {
 
   /// From its parts, as they come from another rank.
   mpi_error(int code, int error_class, std::string text, std::string call)
-      : error("plait: " + call + " failed: " + text + " (code " + std::to_string(code) + ", class " +
-              std::to_string(error_class) + ")"),
+      : error(base::compose({"plait: ", call, " failed: ", text, " (code ", code, ", class ", error_class, ")"})),
         code_(code),
         class_(error_class),
         text_(std::move(text)),
@@ -62,10 +58,10 @@ class PLAIT_EXPORT mpi_error : public error {
     return result;
   }
   static std::string text_of(int code) {
-    std::array<char, MPI_MAX_ERROR_STRING> text{};
+    char text[MPI_MAX_ERROR_STRING];
     int length = 0;
-    if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) return "unknown error";
-    return {text.data(), static_cast<std::size_t>(length)};
+    if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) return "unknown error";
+    return {text, static_cast<std::size_t>(length)};
   }
 
   int code_;
@@ -118,9 +114,9 @@ inline bool finish(MPI_Request& request, const char* call,
     if (done != 0) return true;
     if (std::chrono::steady_clock::now() - start >= at_most) return false;
     if (looks < 2000)
-      ::sched_yield();
+      base::give_way();
     else
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      base::nap(std::chrono::microseconds(50));
   }
 }
 

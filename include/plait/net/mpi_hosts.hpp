@@ -5,15 +5,14 @@
 
 #if PLAIT_WITH_MPI
 
+#include <plait/base/growing_array.hpp>
 #include <plait/base/topology.hpp>
 #include <plait/net/host.hpp>
 #include <plait/net/host_segment.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <utility>
+#include <cstdlib>
 #include <vector>
 
 namespace plait::net {
@@ -33,11 +32,11 @@ class mpi_hosts {
   /// Collective. use_segment: whether this rank wants to share memory; one that does not is alone on its host in this
   /// respect. Three rounds of small messages: who is where; the leaders have created the segments; who sees them.
   mpi_hosts(MPI_Comm comm, int rank, int size, bool use_segment) : rank_(rank) {
-    const std::vector<card> cards = exchange_cards(comm, size, use_segment);
-    const std::vector<int> group = peers(cards);
-    const bool leads = group.size() > 1 && group.front() == rank;
+    const auto cards = exchange_cards(comm, size, use_segment);
+    const auto group = peers(cards);
+    const bool leads = group.size() > 1 && group[0] == rank;
     const int slots = static_cast<int>(group.size());
-    const segment_name name = group.empty() ? segment_name{} : cards[static_cast<std::size_t>(group.front())].name;
+    const segment_name name = group.empty() ? segment_name{} : cards[static_cast<std::size_t>(group[0])].name;
 
     if (leads) segment_ = host_segment::create(name, slots);
     gather_all(comm, size, segment_ ? 1 : 0);
@@ -54,11 +53,11 @@ class mpi_hosts {
   host_segment& segment() noexcept { return segment_; }
   const host_segment& segment() const noexcept { return segment_; }
   /// The slot of a rank in it; -1 for ranks that do not share it, and for all if it is empty.
-  int slot_of(int rank) const noexcept { return slot_of_[static_cast<std::size_t>(rank)]; }
+  int slot_of(int rank) const noexcept { return places_[static_cast<std::size_t>(rank)].slot; }
   /// Whether every other rank shares it.
   bool all_share() const noexcept { return all_share_; }
   /// The host of a rank: small, dense.
-  int host_of(int rank) const noexcept { return host_of_[static_cast<std::size_t>(rank)]; }
+  int host_of(int rank) const noexcept { return places_[static_cast<std::size_t>(rank)].host; }
   /// Whether this host has more ranks than cores for them.
   bool crowded() const noexcept { return crowded_; }
 
@@ -69,12 +68,20 @@ class mpi_hosts {
     segment_name name;                // of the segment, if this rank is to lead
   };
 
-  static std::vector<card> exchange_cards(MPI_Comm comm, int size, bool use_segment) {
+  using card_list = base::growing_array<card>;
+  using rank_list = base::growing_array<int>;
+  struct place {
+    int slot = -1;
+    int host = -1;
+  };
+
+  static card_list exchange_cards(MPI_Comm comm, int size, bool use_segment) {
     const host_identity here = host_identity::current();
     const card mine{here.host, use_segment ? here.shared_memory : 0, segment_name::random()};
-    std::vector<card> cards(static_cast<std::size_t>(size));
+    card_list cards;
+    cards.resize(static_cast<std::size_t>(size));
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Iallgather(&mine, static_cast<int>(sizeof mine), MPI_BYTE, cards.data(), static_cast<int>(sizeof mine),
+    check(MPI_Iallgather(&mine, static_cast<int>(sizeof mine), MPI_BYTE, cards.begin(), static_cast<int>(sizeof mine),
                          MPI_BYTE, comm, &request),
           "MPI_Iallgather");
     finish(request, "MPI_Iallgather");
@@ -82,8 +89,8 @@ class mpi_hosts {
   }
 
   /// The ranks that may share memory with this one, itself among them, ascending.
-  std::vector<int> peers(const std::vector<card>& cards) const {
-    std::vector<int> result;
+  rank_list peers(const card_list& cards) const {
+    rank_list result;
     const std::uint64_t mine = cards[static_cast<std::size_t>(rank_)].shared_memory;
     for (std::size_t rank = 0; rank < cards.size(); ++rank)
       if (mine != 0 && cards[rank].shared_memory == mine) result.push_back(static_cast<int>(rank));
@@ -91,42 +98,62 @@ class mpi_hosts {
   }
 
   /// Those share it who know its secret.
-  void agree(const std::vector<int>& group, const std::vector<std::int64_t>& secrets) {
-    slot_of_.assign(secrets.size(), -1);
+  void agree(const rank_list& group, const std::vector<std::int64_t>& secrets) {
+    places_.resize(secrets.size());
     const std::int64_t mine = secrets[static_cast<std::size_t>(rank_)];
     std::size_t sharing = 0;
     for (std::size_t slot = 0; mine != 0 && slot < group.size(); ++slot) {
       const auto rank = static_cast<std::size_t>(group[slot]);
       if (secrets[rank] != mine) continue;
-      slot_of_[rank] = static_cast<int>(slot);
+      places_[rank].slot = static_cast<int>(slot);
       ++sharing;
     }
     if (sharing < 2) {
       segment_ = host_segment();
-      slot_of_.assign(secrets.size(), -1);
+      for (auto& p : places_) p.slot = -1;
     }
     all_share_ = secrets.size() == 1 || sharing == secrets.size();
   }
 
-  void number_hosts(const std::vector<card>& cards) {
-    std::map<std::uint64_t, int> numbers;
+  struct on_host {
+    std::uint64_t host;
+    std::size_t rank;
+    /// For qsort: by host, then by rank.
+    static int compare(const void* a, const void* b) noexcept {
+      const auto& x = *static_cast<const on_host*>(a);
+      const auto& y = *static_cast<const on_host*>(b);
+      if (x.host != y.host) return x.host < y.host ? -1 : 1;
+      return x.rank < y.rank ? -1 : 1;
+    }
+  };
+
+  void number_hosts(const card_list& cards) {
+    base::growing_array<on_host> by_host;
+    for (std::size_t rank = 0; rank < cards.size(); ++rank) by_host.push_back({cards[rank].host, rank});
+    std::qsort(by_host.begin(), by_host.size(), sizeof(on_host), &on_host::compare);
+    base::growing_array<std::size_t> first_there;  // of each rank's host, the lowest rank
+    first_there.resize(cards.size());
+    for (std::size_t i = 0, first = 0; i < by_host.size(); ++i) {
+      if (by_host[i].host != by_host[first].host) first = i;
+      first_there[by_host[i].rank] = by_host[first].rank;
+    }
+    int hosts = 0;
     int here = 0;
-    const std::uint64_t this_host = cards[static_cast<std::size_t>(rank_)].host;
-    for (const card& each : cards) {
-      host_of_.push_back(numbers.try_emplace(each.host, static_cast<int>(numbers.size())).first->second);
-      if (each.host == this_host) ++here;
+    for (std::size_t rank = 0; rank < cards.size(); ++rank) {
+      const auto first = first_there[rank];
+      places_[rank].host = first == rank ? hosts++ : places_[first].host;
+      if (first == first_there[static_cast<std::size_t>(rank_)]) ++here;
     }
     const int mine_alone = count_cores(allowed_cores());
     const int usable = static_cast<int>(base::usable_processors());
     int cores = segment_ ? count_cores(segment_.cores()) : mine_alone;
-    if (usable < mine_alone) cores = std::min(cores, usable);  // a quota that the ranks of this host share
+    if (usable < mine_alone) cores = cores < usable ? cores : usable;  // a quota that the ranks of this host share
     crowded_ = here > cores;
   }
 
   int rank_;
   host_segment segment_;
-  std::vector<int> slot_of_;
-  std::vector<int> host_of_;
+  base::growing_array<place> places_;  // of each rank
   bool all_share_ = false;
   bool crowded_ = false;
 };

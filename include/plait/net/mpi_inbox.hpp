@@ -5,17 +5,15 @@
 
 #if PLAIT_WITH_MPI
 
+#include <plait/base/block.hpp>
+#include <plait/base/function_ref.hpp>
+#include <plait/base/growing_array.hpp>
 #include <plait/net/mpi_protocol.hpp>
 #include <plait/net/transport.hpp>
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
-#include <deque>
-#include <memory>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace plait::net {
 
@@ -25,10 +23,10 @@ namespace plait::net {
 class mpi_inbox {
  public:
   /// comm: must outlive this; chunk: as the sender's.
-  mpi_inbox(MPI_Comm comm, std::size_t chunk)
-      : comm_(comm), chunk_(chunk), slots_(std::make_unique_for_overwrite<slot[]>(depth)) {
+  mpi_inbox(MPI_Comm comm, std::size_t chunk) : comm_(comm), chunk_(chunk), slots_(depth * eager_limit) {
+    for (auto& request : requests_) request = MPI_REQUEST_NULL;
     for (std::size_t i = 0; i < depth; ++i) {
-      check(MPI_Recv_init(slots_[i].bytes.data(), static_cast<int>(eager_limit), MPI_BYTE, MPI_ANY_SOURCE,
+      check(MPI_Recv_init(slots_.data() + i * eager_limit, static_cast<int>(eager_limit), MPI_BYTE, MPI_ANY_SOURCE,
                           mpi_protocol::eager_tag, comm_, &requests_[i]),
             "MPI_Recv_init");
       check(MPI_Start(&requests_[i]), "MPI_Start");
@@ -40,8 +38,7 @@ class mpi_inbox {
 
   /// Calls deliver(source, bytes) for frames that have arrived, at most `batch` small ones, and pulls(source) for
   /// each large one that is now being received. Returns how many were delivered.
-  template <class Deliver, class Pulls>
-  int poll(Deliver&& deliver, Pulls&& pulls) {
+  int poll(frame_handler deliver, function_ref<void(int source)> pulls) {
     int delivered = 0;
     moved_ = false;
     for (int messages = 0; messages < batch; ++messages) {
@@ -99,9 +96,6 @@ class mpi_inbox {
   static constexpr std::size_t receiving_limit = 64 << 20;  // bytes of bodies under way at a time, if more than one
   static constexpr std::size_t spare_limit = 64 << 20;
 
-  struct slot {
-    alignas(64) std::array<std::byte, eager_limit> bytes;
-  };
   struct announcement {
     int source;
     std::size_t size;
@@ -109,19 +103,17 @@ class mpi_inbox {
   struct body {
     int source = 0;
     std::size_t size = 0;
-    std::size_t capacity = 0;
-    std::unique_ptr<std::byte[]> bytes;
-    std::vector<MPI_Request> chunks;
+    base::block bytes;  // perhaps larger
+    base::growing_array<MPI_Request> chunks;
     std::size_t complete = 0;  // how many of them
   };
 
-  template <class Deliver>
-  int take_oldest(const MPI_Status& status, Deliver& deliver) {
+  int take_oldest(const MPI_Status& status, frame_handler deliver) {
     moved_ = true;
     const std::size_t current = std::exchange(oldest_, (oldest_ + 1) % depth);
     int size = 0;
     check(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
-    const std::span<const std::byte> bytes(slots_[current].bytes.data(), static_cast<std::size_t>(size));
+    const std::span<const std::byte> bytes(slots_.data() + current * eager_limit, static_cast<std::size_t>(size));
     const auto announced = mpi_protocol::announced_size(bytes);
     try {
       if (announced)
@@ -136,8 +128,7 @@ class mpi_inbox {
     return announced ? 0 : 1;
   }
 
-  template <class Deliver>
-  int poll_bodies(Deliver& deliver) {
+  int poll_bodies(frame_handler deliver) {
     int delivered = 0;
     for (std::size_t i = 0; i < bodies_.size();) {
       if (!is_complete(bodies_[i])) {
@@ -145,10 +136,10 @@ class mpi_inbox {
         continue;
       }
       body arrived = std::move(bodies_[i]);
-      bodies_.erase(bodies_.begin() + static_cast<std::ptrdiff_t>(i));
+      bodies_.erase(i);
       receiving_bytes_ -= arrived.size;
       ++delivered;
-      deliver(arrived.source, std::span<const std::byte>(arrived.bytes.get(), arrived.size));
+      deliver(arrived.source, {arrived.bytes.data(), arrived.size});
       keep_memory(std::move(arrived));
     }
     return delivered;
@@ -167,20 +158,20 @@ class mpi_inbox {
 
   /// In the order of the announcements, since MPI matches the chunks of one source in order. What exceeds the limit
   /// waits at its sender.
-  template <class Pulls>
-  void post_bodies(Pulls& pulls) {
-    while (!announced_.empty() && (bodies_.empty() || receiving_bytes_ + announced_.front().size <= receiving_limit)) {
-      const announcement next = announced_.front();
+  void post_bodies(function_ref<void(int source)> pulls) {
+    while (!announced_.empty() && (bodies_.empty() || receiving_bytes_ + announced_[0].size <= receiving_limit)) {
+      const announcement next = announced_[0];
       body incoming = take_memory(next.size);
       incoming.source = next.source;
       incoming.chunks.reserve(mpi_protocol::chunks(next.size, chunk_));
-      announced_.pop_front();
+      announced_.erase(0);
       bodies_.push_back(std::move(incoming));
       receiving_bytes_ += next.size;
       for (std::size_t at = 0; at < next.size; at += chunk_) {
         MPI_Request request = MPI_REQUEST_NULL;
-        check(MPI_Irecv(bodies_.back().bytes.get() + at, static_cast<int>(std::min(chunk_, next.size - at)), MPI_BYTE,
-                        next.source, mpi_protocol::body_tag, comm_, &request),
+        const auto size = static_cast<int>(next.size - at < chunk_ ? next.size - at : chunk_);
+        check(MPI_Irecv(bodies_.back().bytes.data() + at, size, MPI_BYTE, next.source, mpi_protocol::body_tag, comm_,
+                        &request),
               "MPI_Irecv");
         bodies_.back().chunks.push_back(request);
       }
@@ -192,19 +183,15 @@ class mpi_inbox {
   body take_memory(std::size_t size) {
     body result;
     result.size = size;
-    if (spare_ && size <= spare_size_ && size >= spare_size_ / 4) {
-      result.bytes = std::move(spare_);
-      result.capacity = std::exchange(spare_size_, 0);
+    if (size > spare_.size() || size < spare_.size() / 4) {
+      result.bytes = base::block(size);
     } else {
-      result.bytes = std::make_unique_for_overwrite<std::byte[]>(size);
-      result.capacity = size;
+      result.bytes = std::move(spare_);
     }
     return result;
   }
   void keep_memory(body&& done) noexcept {
-    if (done.capacity > spare_limit || done.capacity < spare_size_) return;
-    spare_ = std::move(done.bytes);
-    spare_size_ = done.capacity;
+    if (done.bytes.size() <= spare_limit && done.bytes.size() >= spare_.size()) spare_ = std::move(done.bytes);
   }
 
   /// After MPI_Finalize nothing can be taken back; the network may still know the memory.
@@ -215,20 +202,15 @@ class mpi_inbox {
 
   MPI_Comm comm_;
   std::size_t chunk_;
-  std::unique_ptr<slot[]> slots_;
-  std::array<MPI_Request, depth> requests_ = [] {
-    std::array<MPI_Request, depth> none{};
-    none.fill(MPI_REQUEST_NULL);
-    return none;
-  }();
+  base::block slots_;
+  MPI_Request requests_[depth];
   std::size_t oldest_ = 0;
   bool moved_ = false;
 
-  std::deque<announcement> announced_;  // not yet posted
-  std::vector<body> bodies_;            // posted
-  std::size_t receiving_bytes_ = 0;     // of bodies_
-  std::unique_ptr<std::byte[]> spare_;
-  std::size_t spare_size_ = 0;
+  base::growing_array<announcement> announced_;  // not yet posted
+  base::growing_array<body> bodies_;             // posted
+  std::size_t receiving_bytes_ = 0;              // of bodies_
+  base::block spare_;
 };
 
 }  // namespace plait::net

@@ -5,18 +5,17 @@
 
 #if PLAIT_WITH_MPI
 
+#include <plait/base/clock.hpp>
+#include <plait/base/growing_array.hpp>
+#include <plait/base/pause.hpp>
 #include <plait/net/mpi_protocol.hpp>
 #include <plait/net/transport.hpp>
 
-#include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <exception>
 #include <new>
 #include <span>
-#include <thread>
 #include <utility>
-#include <vector>
 
 namespace plait::net {
 
@@ -24,7 +23,7 @@ namespace plait::net {
 class mpi_outbox {
  public:
   /// comm: must outlive this; chunk: the largest piece in which a large frame is sent, the same on all ranks.
-  mpi_outbox(MPI_Comm comm, std::size_t chunk) : comm_(comm), chunk_(chunk) {}
+  mpi_outbox(MPI_Comm comm, std::size_t chunk) : comm_(comm), chunk_(chunk) { spare_.reserve(spare_frames); }
   mpi_outbox(const mpi_outbox&) = delete;
   mpi_outbox& operator=(const mpi_outbox&) = delete;
   ~mpi_outbox() { close(); }
@@ -39,16 +38,17 @@ class mpi_outbox {
     frame announcement = new_frame();
     mpi_protocol::write_announcement(announcement, body.bytes.size());
     send_small(dest, std::move(announcement));
-    for (std::size_t at = 0; at < body.bytes.size(); at += chunk_)
-      body.chunks.push_back(start(dest, std::span(body.bytes).subspan(at, std::min(chunk_, body.bytes.size() - at)),
-                                  mpi_protocol::body_tag));
+    for (std::size_t at = 0; at < body.bytes.size(); at += chunk_) {
+      const auto left = body.bytes.size() - at;
+      body.chunks.push_back(start(dest, body.bytes.data() + at, left < chunk_ ? left : chunk_, mpi_protocol::body_tag));
+    }
     sending_.push_back(std::move(body));
   }
 
   /// Looks at some of the unfinished sends, in turn. Returns whether any message was found to be complete.
   bool progress() {
     bool moved = false;
-    for (std::size_t looks = std::min<std::size_t>(sending_.size(), 16); looks > 0 && !sending_.empty(); --looks) {
+    for (auto looks = sending_.size() < 16 ? sending_.size() : 16; looks > 0 && !sending_.empty(); --looks) {
       if (cursor_ >= sending_.size()) cursor_ = 0;
       if (is_done(sending_[cursor_], moved)) {
         recycle(std::move(sending_[cursor_].bytes));
@@ -80,7 +80,7 @@ class mpi_outbox {
       const auto limit = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
       while (!sending_.empty() && std::chrono::steady_clock::now() < limit) {
         progress();
-        std::this_thread::yield();
+        base::give_way();
       }
     } catch (const std::exception&) {
       // The memory is left to MPI as below.
@@ -92,20 +92,20 @@ class mpi_outbox {
   struct sending {
     MPI_Request request = MPI_REQUEST_NULL;  // of a small frame
     frame bytes;
-    std::vector<MPI_Request> chunks;  // of a large one
-    std::size_t complete = 0;         // how many of them
+    base::growing_array<MPI_Request> chunks;  // of a large one
+    std::size_t complete = 0;                 // how many of them
   };
 
-  MPI_Request start(int dest, std::span<const std::byte> bytes, int tag) const {
+  MPI_Request start(int dest, const std::byte* bytes, std::size_t size, int tag) const {
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, dest, tag, comm_, &request), "MPI_Isend");
+    check(MPI_Isend(bytes, static_cast<int>(size), MPI_BYTE, dest, tag, comm_, &request), "MPI_Isend");
     return request;
   }
 
   /// Small sends are mostly complete when MPI_Isend returns; then nothing needs to be remembered.
   void send_small(int dest, frame&& bytes) {
     sending item;
-    item.request = start(dest, bytes, mpi_protocol::eager_tag);
+    item.request = start(dest, bytes.data(), bytes.size(), mpi_protocol::eager_tag);
     item.bytes = std::move(bytes);
     if (bool moved = false; is_done(item, moved))
       recycle(std::move(item.bytes));
@@ -134,7 +134,8 @@ class mpi_outbox {
 
   void abandon() noexcept {
     if (sending_.empty()) return;
-    static_cast<void>(new (std::nothrow) std::vector<sending>(std::move(sending_)));  // never freed: MPI may read it
+    static_cast<void>(new (std::nothrow)
+                          base::growing_array<sending>(std::move(sending_)));  // never freed: MPI may read it
     sending_.clear();
   }
 
@@ -142,13 +143,9 @@ class mpi_outbox {
 
   MPI_Comm comm_;
   std::size_t chunk_;
-  std::vector<sending> sending_;  // in no order
-  std::size_t cursor_ = 0;        // who is looked at next
-  std::vector<frame> spare_ = [] {
-    std::vector<frame> list;
-    list.reserve(spare_frames);
-    return list;
-  }();
+  base::growing_array<sending> sending_;  // in no order
+  std::size_t cursor_ = 0;                // who is looked at next
+  base::growing_array<frame> spare_;
 };
 
 }  // namespace plait::net

@@ -5,6 +5,8 @@
 
 #if PLAIT_WITH_MPI
 
+#include <plait/base/clock.hpp>
+#include <plait/base/compose.hpp>
 #include <plait/base/errors.hpp>
 #include <plait/base/pause.hpp>
 #include <plait/net/doorbell.hpp>
@@ -13,11 +15,7 @@
 #include <plait/net/mpi_outbox.hpp>
 #include <plait/net/transport.hpp>
 
-#include <sched.h>
-
-#include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -75,8 +73,7 @@ class mpi_transport final : public transport {
 
   void send(int dest, frame&& bytes) override {
     if (bytes.empty()) throw error("plait: an empty frame cannot be sent");
-    if (dest < 0 || dest >= size_)
-      throw error("plait: there is no rank " + std::to_string(dest) + " among " + std::to_string(size_));
+    if (dest < 0 || dest >= size_) throw error(base::compose({"plait: there is no rank ", dest, " among ", size_}));
     outbox_.send(dest, std::move(bytes));
     note_unfinished();
     note_motion();
@@ -115,13 +112,14 @@ class mpi_transport final : public transport {
       if (busy && quiet < patience) {
         // To yield where other programs compete for the core costs milliseconds, and a large transfer needs many polls.
         if (hosts_.crowded())
-          ::sched_yield();
+          base::give_way();
         else
           base::pause();
         return;
       }
-      const std::uint32_t doublings = std::min<std::uint32_t>(busy ? quiet - patience : quiet, 5);
-      at_most = std::min(at_most, std::min<std::chrono::nanoseconds>(shortest_sleep * (1 << doublings), longest_sleep));
+      const std::uint32_t sleeps = busy ? quiet - patience : quiet;
+      const auto step = sleeps < 5 ? shortest_sleep * (1 << sleeps) : longest_sleep;  // 50, 100 ... 800, 1000 us
+      if (step < at_most) at_most = step;
     }
     if (bell_.wait(static_cast<std::uint32_t>(ticket), at_most, scope_)) note_motion();
   }
@@ -132,8 +130,9 @@ class mpi_transport final : public transport {
     std::uint64_t size = bytes.size();
     broadcast_block(&size, sizeof size, root);
     bytes.resize(static_cast<std::size_t>(size));
-    for (std::size_t at = 0; at < bytes.size(); at += mpi_protocol::chunk_limit)
-      broadcast_block(bytes.data() + at, std::min(mpi_protocol::chunk_limit, bytes.size() - at), root);
+    constexpr auto chunk = mpi_protocol::chunk_limit;
+    for (std::size_t at = 0; at < bytes.size(); at += chunk)
+      broadcast_block(bytes.data() + at, bytes.size() - at < chunk ? bytes.size() - at : chunk, root);
   }
 
   std::vector<std::int64_t> gather_all(std::int64_t value) override {
@@ -158,8 +157,8 @@ class mpi_transport final : public transport {
 
  private:
   static constexpr std::uint32_t patience = 8192;  // polls before the first timed sleep when something is on its way
-  static constexpr std::chrono::microseconds shortest_sleep{50};
-  static constexpr std::chrono::microseconds longest_sleep{1000};
+  static constexpr std::chrono::nanoseconds shortest_sleep{50'000};
+  static constexpr std::chrono::nanoseconds longest_sleep{1'000'000};
 
   void broadcast_block(void* data, std::size_t size, int root) {
     MPI_Request request = MPI_REQUEST_NULL;

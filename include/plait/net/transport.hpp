@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/clock.hpp>
 #include <plait/base/function_ref.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/ranges.hpp>
 #include <plait/base/type_name.hpp>
 #include <plait/wire/archive.hpp>
 #include <plait/wire/obstacle.hpp>
@@ -9,7 +10,6 @@
 #include <cstddef>
 #include <functional>
 #include <iterator>
-#include <ranges>
 #include <span>
 #include <string_view>
 #include <type_traits>

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <typeinfo>
@@ -21,13 +20,22 @@ namespace plait::wire {
 
 namespace detail {
 
-// How exceptions of one exact type travel.
+// How exceptions of one exact type travel, where the text of what() does not say it all.
 struct exception_codec {
-  const std::type_info* type;
-  void (*put)(writer& out, const std::exception_ptr& thrown);
-  std::exception_ptr (*get)(reader& in);
+  const std::type_info* type = nullptr;
+  void (*put)(writer& out, const std::exception_ptr& thrown) = nullptr;
+  std::exception_ptr (*get)(reader& in) = nullptr;
   exception_codec* next = nullptr;
 };
+
+template <class E>
+std::exception_ptr pointer_to(E made) {
+  try {
+    throw E(std::move(made));
+  } catch (...) {
+    return std::current_exception();
+  }
+}
 
 template <class E>
 exception_codec codec_of() {
@@ -39,7 +47,7 @@ exception_codec codec_of() {
               exception_format<E>::put(out, exact);
             }
           },
-          [](reader& in) { return std::make_exception_ptr(exception_format<E>::get(in)); }};
+          [](reader& in) { return pointer_to<E>(exception_format<E>::get(in)); }};
 }
 
 struct exception_list {
@@ -49,32 +57,58 @@ struct exception_list {
 PLAIT_EXPORT inline constinit exception_list registered_exceptions;
 
 template <class... E>
-std::optional<exception_codec> find_among(std::string_view key) {
-  static const exception_codec known[] = {codec_of<E>()...};
-  for (const auto& codec : known) {
-    if (key == codec.type->name()) return codec;
-  }
-  return std::nullopt;
+exception_codec find_among(std::string_view key) {
+  exception_codec found;
+  (static_cast<void>(key == typeid(E).name() && (found = codec_of<E>(), true)), ...);
+  return found;
 }
 
-// By mangled name, on both sides: a type_info of another module may have another address.
-inline std::optional<exception_codec> find_exception(std::string_view key) {
+// By mangled name, on both sides: a type_info of another module may have another address. The codec's type is null if
+// there is none.
+inline exception_codec find_exception(std::string_view key) {
   {
-    const std::scoped_lock lock(registered_exceptions.mutex);
+    const std::lock_guard lock(registered_exceptions.mutex);
     for (auto* codec = registered_exceptions.first; codec != nullptr; codec = codec->next) {
       if (key == codec->type->name()) return *codec;
     }
   }
-  return find_among<error, cancelled_error, timeout_error, registry_mismatch, remote_error, std::runtime_error,
-                    std::range_error, std::overflow_error, std::underflow_error, std::logic_error, std::domain_error,
-                    std::invalid_argument, std::length_error, std::out_of_range, std::system_error,
-                    std::ios_base::failure, std::exception, std::bad_exception, std::bad_alloc,
-                    std::bad_array_new_length, std::bad_cast, std::bad_any_cast, std::bad_typeid, std::bad_weak_ptr,
-                    std::bad_function_call, std::bad_optional_access, std::bad_variant_access>(key);
+  return find_among<remote_error, std::system_error, std::ios_base::failure>(key);
+}
+
+template <class E>
+void throw_as(const std::string& text) {
+  if constexpr (text_exception<E>) {
+    throw E(text);
+  } else {
+    throw E();
+  }
+}
+
+// The exception of which what() is all that must travel; null if its type is none of these.
+template <class... E>
+std::exception_ptr make_among(std::string_view key, const std::string& text) {
+  try {
+    (static_cast<void>(key == typeid(E).name() && (throw_as<E>(text), true)), ...);
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
+inline std::exception_ptr make_of_text(std::string_view key, const std::string& text) {
+  return make_among<error, cancelled_error, timeout_error, registry_mismatch, std::runtime_error, std::range_error,
+                    std::overflow_error, std::underflow_error, std::logic_error, std::domain_error,
+                    std::invalid_argument, std::length_error, std::out_of_range, std::exception, std::bad_exception,
+                    std::bad_alloc, std::bad_array_new_length, std::bad_cast, std::bad_any_cast, std::bad_typeid,
+                    std::bad_weak_ptr, std::bad_function_call, std::bad_optional_access, std::bad_variant_access>(key,
+                                                                                                                  text);
 }
 
 // The thrown type, and what can be said of the value.
-inline std::pair<const std::type_info*, std::string> describe(const std::exception_ptr& thrown) {
+struct description {
+  const std::type_info* type;
+  std::string text;
+};
+inline description describe(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const std::exception& problem) {
@@ -100,13 +134,13 @@ inline void encode_exception(writer& out, const std::exception_ptr& thrown, int 
   const std::string name = type != nullptr ? demangle(key.c_str()) : "an exception of another language";
   const auto codec = detail::find_exception(key);
   exception_format<remote_error>::put(out, remote_error(rank, std::string(host), std::string(task_name), name, text));
-  format<std::string>::put(out, codec ? key : std::string());
+  format<std::string>::put(out, key);
   std::uint64_t length = 0;
   const std::size_t at = out.size();
   out.write(&length, sizeof length);
-  if (!codec) return;
+  if (codec.type == nullptr) return;
   try {
-    codec->put(out, thrown);
+    codec.put(out, thrown);
     length = out.size() - at - sizeof length;
     out.patch(at, &length, sizeof length);
   } catch (...) {  // its type stays here; the text above travels
@@ -124,22 +158,21 @@ inline std::exception_ptr decode_exception(reader& in) {
   const auto length = format<std::uint64_t>::get(in);
   if (length != UINT64_MAX && length > in.remaining()) in.fail("ends within an exception");
   const auto payload = in.take(length == UINT64_MAX ? 0 : static_cast<std::size_t>(length));
-  if (const auto codec = key.empty() || length == UINT64_MAX ? std::nullopt : detail::find_exception(key)) {
+  if (length != UINT64_MAX) {
     try {
-      reader content(payload);
-      return codec->get(content);
+      if (const auto codec = detail::find_exception(key); codec.type != nullptr) {
+        reader content(payload);
+        return codec.get(content);
+      }
+      if (auto made = detail::make_of_text(key, fallback.text())) return made;
     } catch (...) {  // cannot be made again here; the fallback says all that can be said
     }
   }
-  return std::make_exception_ptr(std::move(fallback));
+  return detail::pointer_to<remote_error>(std::move(fallback));
 }
 
 /// The same as a remote_error, whatever its type.
-inline remote_error decode_remote_error(reader& in) {
-  using parts = std::tuple<int, std::string, std::string, std::string, std::string, std::string>;
-  auto [rank, host, task, type, text, key] = decode<parts>(in);
-  return remote_error(rank, std::move(host), std::move(task), std::move(type), std::move(text));
-}
+inline remote_error decode_remote_error(reader& in) { return exception_format<remote_error>::get(in); }
 
 }  // namespace plait::wire
 
@@ -157,14 +190,14 @@ class transferable_exception {
  public:
   transferable_exception() : codec_(wire::detail::codec_of<E>()) {
     auto& list = wire::detail::registered_exceptions;
-    const std::scoped_lock lock(list.mutex);
+    const std::lock_guard lock(list.mutex);
     codec_.next = std::exchange(list.first, &codec_);
   }
   transferable_exception(const transferable_exception&) = delete;
   transferable_exception& operator=(const transferable_exception&) = delete;
   ~transferable_exception() {
     auto& list = wire::detail::registered_exceptions;
-    const std::scoped_lock lock(list.mutex);
+    const std::lock_guard lock(list.mutex);
     for (auto** at = &list.first; *at != nullptr; at = &(*at)->next) {
       if (*at == &codec_) {
         *at = codec_.next;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/compose.hpp>
 #include <plait/base/errors.hpp>
 #include <plait/wire/codec.hpp>
 
@@ -85,32 +86,31 @@ inline const std::error_category& category_named(std::string_view name) {
        {&std::generic_category(), &std::system_category(), &std::iostream_category()}) {
     if (name == known->name()) return *known;
   }
-  throw error("plait: the error category " + std::string(name) + " cannot travel");
+  throw error(base::compose({"plait: the error category ", name, " cannot travel"}));
 }
 
 // The code of a system_error, and the text that its constructor was given.
 struct system_error_parts {
   std::error_code code;
-  std::optional<std::string> text;
+  bool has_text;
+  std::string text;
 
   static void put(writer& out, const std::error_code& code, std::string_view what) {
     category_named(code.category().name());
     const std::string message = code.message();
-    const std::string ending = ": " + message;
-    std::optional<std::string> text;
-    if (what.ends_with(ending)) {
-      text = what.substr(0, what.size() - ending.size());
-    } else if (what != message) {
-      text = what;
-    }
+    const std::string ending = base::compose({": ", message});
+    const bool has_text = what != message;
+    if (what.ends_with(ending)) what.remove_suffix(ending.size());
     format<int>::put(out, code.value());
     format<std::string>::put(out, code.category().name());
-    format<std::optional<std::string>>::put(out, text);
+    format<bool>::put(out, has_text);
+    if (has_text) format<std::string>::put(out, std::string(what));
   }
   static system_error_parts get(reader& in) {
     const int value = format<int>::get(in);
     const std::error_category& category = category_named(format<std::string>::get(in));
-    return {std::error_code(value, category), format<std::optional<std::string>>::get(in)};
+    const bool has_text = format<bool>::get(in);
+    return {std::error_code(value, category), has_text, has_text ? format<std::string>::get(in) : std::string()};
   }
 };
 
@@ -123,7 +123,7 @@ struct exception_format<std::system_error> {
   }
   static std::system_error get(reader& in) {
     const auto parts = detail::system_error_parts::get(in);
-    return parts.text ? std::system_error(parts.code, *parts.text) : std::system_error(parts.code);
+    return parts.has_text ? std::system_error(parts.code, parts.text) : std::system_error(parts.code);
   }
 };
 template <>
@@ -133,16 +133,17 @@ struct exception_format<std::ios_base::failure> {
   }
   static std::ios_base::failure get(reader& in) {
     const auto parts = detail::system_error_parts::get(in);
-    return std::ios_base::failure(parts.text.value_or(""), parts.code);
+    return std::ios_base::failure(parts.text, parts.code);
   }
 };
 template <>
 struct exception_format<remote_error> {
   static void put(writer& out, const remote_error& thrown) {
     format<int>::put(out, thrown.rank());
-    for (const auto* text : {&thrown.host(), &thrown.task_name(), &thrown.type_name(), &thrown.text()}) {
-      format<std::string>::put(out, *text);
-    }
+    format<std::string>::put(out, thrown.host());
+    format<std::string>::put(out, thrown.task_name());
+    format<std::string>::put(out, thrown.type_name());
+    format<std::string>::put(out, thrown.text());
   }
   static remote_error get(reader& in) {
     const int rank = format<int>::get(in);

@@ -3,12 +3,9 @@
 
 #include <plait/wire/format_std.hpp>
 
-#include <deque>
-#include <list>
-#include <map>
-#include <set>
-#include <unordered_map>
-#include <unordered_set>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
 
 namespace plait::wire {
 
@@ -32,80 +29,79 @@ consteval obstacle container_obstacle() {
   return policy != obstacle::none ? policy : format<T>::why();
 }
 
-// A count, then the elements as they come.
-template <class Container>
-struct list_format : composed<Container> {
-  using value_type = typename Container::value_type;
-  static consteval obstacle why() { return format<value_type>::why(); }
-  static constexpr bool uses_archive = format<value_type>::uses_archive;
-  static void put(writer& out, const Container& values) {
-    out.write_size(values.size());
-    for (const auto& value : values) put_element<value_type>(out, value);
-  }
-  static Container get(reader& in) {
-    Container values;
-    const std::size_t count = in.read_size(least_of_element<value_type>);
-    for (std::size_t i = 0; i < count; ++i) values.push_back(get_element<value_type>(in));
-    return values;
-  }
+// The standard containers of other headers, known by what they have, so that those headers need not be included.
+template <class C>
+concept allocating = requires {
+  typename C::allocator_type;
 };
-
-template <class Container, class... Policies>
-struct set_format : list_format<Container> {
-  using key = typename Container::key_type;
-  static consteval obstacle why() { return container_obstacle<key, Policies...>(); }
-  static Container get(reader& in) {
-    Container values;
-    const std::size_t count = in.read_size(least_of_element<key>);
-    for (std::size_t i = 0; i < count; ++i) values.insert(values.end(), get_element<key>(in));
-    return values;
-  }
+template <class C>
+concept keyed = requires {
+  typename C::key_type;
 };
+template <class C>
+concept double_ended = requires(C& c) {
+  c.size();
+  c.pop_front();
+  c.pop_back();
+};
+template <class C>
+concept std_list = allocating<C> && !keyed<C> && double_ended<C> && is_std<C>();
+template <class C>
+concept std_associative = allocating<C> && keyed<C> && is_std<C>();
 
-template <class Container, class... Policies>
-struct map_format : list_format<Container> {
-  using value_type = std::pair<typename Container::key_type, typename Container::mapped_type>;  // its key is not const
-  static consteval obstacle why() { return container_obstacle<value_type, Policies...>(); }
-  static Container get(reader& in) {
-    Container values;
-    const std::size_t count = in.read_size(least_of_element<value_type>);
-    for (std::size_t i = 0; i < count; ++i) values.insert(values.end(), get_element<value_type>(in));
-    return values;
-  }
+template <class C>
+struct value_of_container {
+  using type = typename C::value_type;
+};
+// The pairs of a map have const keys.
+template <class C>
+  requires requires { typename C::mapped_type; }
+struct value_of_container<C> {
+  using type = std::pair<typename C::key_type, typename C::mapped_type>;
 };
 
 }  // namespace detail
 
-/// A count, then the elements.
-template <class T, class A>
-struct format<std::deque<T, A>> : detail::list_format<std::deque<T, A>> {};
-/// A count, then the elements.
-template <class T, class A>
-struct format<std::list<T, A>> : detail::list_format<std::list<T, A>> {};
-/// A count, then the keys in order.
-template <class K, class C, class A>
-struct format<std::set<K, C, A>> : detail::set_format<std::set<K, C, A>, C> {};
-/// A count, then the keys in order.
-template <class K, class C, class A>
-struct format<std::multiset<K, C, A>> : detail::set_format<std::multiset<K, C, A>, C> {};
-/// A count, then the keys.
-template <class K, class H, class E, class A>
-struct format<std::unordered_set<K, H, E, A>> : detail::set_format<std::unordered_set<K, H, E, A>, H, E> {};
-/// A count, then the keys.
-template <class K, class H, class E, class A>
-struct format<std::unordered_multiset<K, H, E, A>> : detail::set_format<std::unordered_multiset<K, H, E, A>, H, E> {};
-/// A count, then the pairs in order.
-template <class K, class T, class C, class A>
-struct format<std::map<K, T, C, A>> : detail::map_format<std::map<K, T, C, A>, C> {};
-/// A count, then the pairs in order.
-template <class K, class T, class C, class A>
-struct format<std::multimap<K, T, C, A>> : detail::map_format<std::multimap<K, T, C, A>, C> {};
-/// A count, then the pairs.
-template <class K, class T, class H, class E, class A>
-struct format<std::unordered_map<K, T, H, E, A>> : detail::map_format<std::unordered_map<K, T, H, E, A>, H, E> {};
-/// A count, then the pairs.
-template <class K, class T, class H, class E, class A>
-struct format<std::unordered_multimap<K, T, H, E, A>>
-    : detail::map_format<std::unordered_multimap<K, T, H, E, A>, H, E> {};
+/// std::deque, std::list: a count, then the elements.
+template <detail::std_list C>
+struct format<C> : detail::composed<C> {
+  using value_type = typename C::value_type;
+  static consteval obstacle why() { return format<value_type>::why(); }
+  static constexpr bool uses_archive = format<value_type>::uses_archive;
+  static void put(writer& out, const C& values) {
+    out.write_size(values.size());
+    for (const auto& value : values) detail::put_element<value_type>(out, value);
+  }
+  static C get(reader& in) {
+    C values;
+    const std::size_t count = in.read_size(detail::least_of_element<value_type>);
+    for (std::size_t i = 0; i < count; ++i) values.push_back(detail::get_element<value_type>(in));
+    return values;
+  }
+};
+
+/// Sets and maps, ordered or not, multiple or not: a count, then the keys or pairs as they come.
+template <detail::std_associative C>
+struct format<C> : detail::composed<C> {
+  using value_type = typename detail::value_of_container<C>::type;
+  static consteval obstacle why() {
+    if constexpr (requires { typename C::hasher; }) {
+      return detail::container_obstacle<value_type, typename C::hasher, typename C::key_equal>();
+    } else {
+      return detail::container_obstacle<value_type, typename C::key_compare>();
+    }
+  }
+  static constexpr bool uses_archive = format<value_type>::uses_archive;
+  static void put(writer& out, const C& values) {
+    out.write_size(values.size());
+    for (const auto& value : values) detail::put_element<typename C::value_type>(out, value);
+  }
+  static C get(reader& in) {
+    C values;
+    const std::size_t count = in.read_size(detail::least_of_element<value_type>);
+    for (std::size_t i = 0; i < count; ++i) values.insert(values.end(), detail::get_element<value_type>(in));
+    return values;
+  }
+};
 
 }  // namespace plait::wire

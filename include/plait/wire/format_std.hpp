@@ -3,7 +3,6 @@
 
 #include <plait/wire/format.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -46,7 +45,8 @@ struct composed {
 
 // Memory for `count` elements is taken at once only as far as the message is long.
 inline std::size_t reserve_for(const reader& in, std::size_t count, std::size_t element_size) {
-  return std::min(count, in.remaining() / element_size + 16);
+  const std::size_t possible = in.remaining() / element_size + 16;
+  return count < possible ? count : possible;
 }
 
 // Blocks of this size and more are aligned, so that they can be read from where they lie.

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/compose.hpp>
 #include <plait/base/errors.hpp>
 #include <plait/base/function_ref.hpp>
 #include <plait/wire/writer.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
 namespace plait::wire {
@@ -39,13 +37,12 @@ class frame_builder {
   explicit frame_builder(std::vector<std::byte, Allocator>& frame) : out_(frame) {}
 
   /// Appends a message whose payload `fill(writer&)` writes. If it throws, the frame is as before.
-  template <std::invocable<writer&> Fill>
-  void add(std::uint16_t kind, std::uint32_t epoch, Fill&& fill) {
+  void add(std::uint16_t kind, std::uint32_t epoch, function_ref<void(writer&)> fill) {
     const std::size_t start = out_.size();
     message_header header{0, epoch, kind, message_header::good};
     try {
       out_.write(&header, sizeof header);
-      std::forward<Fill>(fill)(out_);
+      fill(out_);
       header.length = out_.size() - start - sizeof header;
       out_.patch(start, &header, sizeof header);
       const std::byte zeroes[alignment] = {};
@@ -85,8 +82,7 @@ inline std::size_t for_each_message(std::span<const std::byte> frame, message_ha
   std::size_t messages = 0;
   std::size_t at = 0;
   const auto damaged = [&](const char* problem) {
-    throw error("plait: a frame of " + std::to_string(frame.size()) + " bytes is damaged at byte " +
-                std::to_string(at) + ": " + problem);
+    throw error(base::compose({"plait: a frame of ", frame.size(), " bytes is damaged at byte ", at, ": ", problem}));
   };
   while (at != frame.size()) {
     message_header header;

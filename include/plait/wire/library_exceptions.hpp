@@ -28,7 +28,7 @@ struct exception_format<std::filesystem::filesystem_error> {
     const auto parts = detail::system_error_parts::get(in);
     const auto first = format<std::filesystem::path>::get(in);
     const auto second = format<std::filesystem::path>::get(in);
-    const std::string text = parts.text.value_or("");
+    const std::string& text = parts.text;
     if (first.empty()) return std::filesystem::filesystem_error(text, parts.code);
     if (second.empty()) return std::filesystem::filesystem_error(text, first, parts.code);
     return std::filesystem::filesystem_error(text, first, second, parts.code);

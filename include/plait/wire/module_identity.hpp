@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/compose.hpp>
 #include <plait/wire/digest.hpp>
 
 #include <link.h>
@@ -66,13 +67,14 @@ inline std::string identity_of(const dl_phdr_info& module) {
   for (int i = 0; i < module.dlpi_phnum; ++i) {
     const auto& segment = module.dlpi_phdr[i];
     if (segment.p_type == PT_NOTE) {
-      if (std::string id = build_id_in(segment_bytes(module, segment)); !id.empty()) return "build id " + id;
+      const auto id = build_id_in(segment_bytes(module, segment));
+      if (!id.empty()) return base::compose({"build id ", id});
     }
     if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 && (segment.p_flags & PF_R) != 0) {
       code.add(segment_bytes(module, segment));
     }
   }
-  return "code " + code.result().text();
+  return base::compose({"code ", code.result().text()});
 }
 
 }  // namespace detail

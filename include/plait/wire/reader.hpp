@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/compose.hpp>
 #include <plait/base/errors.hpp>
 #include <plait/wire/writer.hpp>
 
@@ -59,12 +60,12 @@ class reader {
   std::size_t position() const noexcept { return position_; }
   /// Throws plait::error unless everything has been read.
   void expect_end() const {
-    if (remaining() != 0) fail("has " + std::to_string(remaining()) + " bytes more than its values take");
+    if (remaining() != 0) fail(base::compose({"has ", remaining(), " bytes more than its values take"}));
   }
   /// Throws plait::error that says where in the message something was wrong.
   [[noreturn]] void fail(const std::string& problem) const {
-    throw error("plait: a message of " + std::to_string(bytes_.size()) + " bytes " + problem + " (at byte " +
-                std::to_string(position_) + "); it is damaged, or the ranks run different builds");
+    throw error(base::compose({"plait: a message of ", bytes_.size(), " bytes ", problem, " (at byte ", position_,
+                               "); it is damaged, or the ranks run different builds"}));
   }
 
  private:
@@ -72,11 +73,11 @@ class reader {
   friend struct archive_access;
 
   [[noreturn]] PLAIT_NOINLINE void throw_short(std::size_t wanted) const {
-    fail("ends where " + std::to_string(wanted) + " more bytes are expected");
+    fail(base::compose({"ends where ", wanted, " more bytes are expected"}));
   }
   [[noreturn]] PLAIT_NOINLINE void throw_large(std::uint64_t count, std::size_t least) const {
-    fail("announces " + std::to_string(count) + " elements of " + std::to_string(least) + " or more bytes, but " +
-         std::to_string(remaining()) + " bytes are left");
+    fail(base::compose(
+        {"announces ", count, " elements of ", least, " or more bytes, but ", remaining(), " bytes are left"}));
   }
 
   std::span<const std::byte> bytes_;

@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/compose.hpp>
 #include <plait/base/config.hpp>
 #include <plait/base/errors.hpp>
+#include <plait/base/growing_array.hpp>
 #include <plait/base/type_name.hpp>
 #include <plait/wire/digest.hpp>
 #include <plait/wire/module_identity.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <iterator>
+#include <cstdlib>
 #include <mutex>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace plait::wire {
 
@@ -45,7 +43,7 @@ class registry_entry {
   /// key: the mangled name of a type made from the callable, with static storage. operations: what the layer above
   /// knows about the callable.
   registry_entry(const char* key, const void* operations) noexcept : key_(key), operations_(operations) {
-    const std::scoped_lock lock(detail::registry.mutex);
+    const std::lock_guard lock(detail::registry.mutex);
     next_ = detail::registry.first;
     if (next_ != nullptr) next_->previous_ = this;
     detail::registry.first = this;
@@ -54,7 +52,7 @@ class registry_entry {
   registry_entry(const registry_entry&) = delete;
   registry_entry& operator=(const registry_entry&) = delete;
   ~registry_entry() {
-    const std::scoped_lock lock(detail::registry.mutex);
+    const std::lock_guard lock(detail::registry.mutex);
     (previous_ != nullptr ? previous_->next_ : detail::registry.first) = next_;
     if (next_ != nullptr) next_->previous_ = previous_;
     ++detail::registry.generation;
@@ -98,15 +96,15 @@ inline bool is_bracketed(std::string_view text) {
 /// the module follows.
 inline std::string readable_key(std::string_view key) {
   const std::size_t cut = key.find('@');
-  std::string name = demangle(std::string(key.substr(0, cut)).c_str());
-  if (const std::size_t open = name.find('<'); open != name.npos && name.ends_with('>')) {
-    std::string_view inner = std::string_view(name).substr(open + 1, name.size() - open - 2);
-    while (inner.ends_with(' ')) inner.remove_suffix(1);
-    if (inner.starts_with('&')) inner.remove_prefix(1);
-    if (detail::is_bracketed(inner)) inner = inner.substr(1, inner.size() - 2);
-    name = std::string(inner);
+  const std::string full = demangle(std::string(key.substr(0, cut)).c_str());
+  std::string_view name = full;
+  if (const std::size_t open = name.find('<'); open != name.npos && name.back() == '>') {
+    name = name.substr(open + 1, name.size() - open - 2);
+    while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
+    if (!name.empty() && name.front() == '&') name.remove_prefix(1);
+    if (detail::is_bracketed(name)) name = name.substr(1, name.size() - 2);
   }
-  return cut == key.npos ? name : name + " [" + std::string(key.substr(cut + 1)) + "]";
+  return cut == key.npos ? std::string(name) : base::compose({name, " [", key.substr(cut + 1), "]"});
 }
 
 inline std::string registry_entry::name() const { return readable_key(key_); }
@@ -121,15 +119,14 @@ class registry_ids {
   /// The callables that the process has now.
   static registry_ids snapshot() {
     registry_ids ids;
-    std::vector<keyed> found;
     {
-      const std::scoped_lock lock(detail::registry.mutex);
+      const std::lock_guard lock(detail::registry.mutex);
       ids.generation_ = detail::registry.generation;
       for (const registry_entry* entry = detail::registry.first; entry != nullptr; entry = entry->next_) {
-        found.push_back({entry->key(), entry});
+        ids.entries_.push_back({entry->key(), entry});
       }
     }
-    ids.number(std::move(found));
+    ids.number();
     return ids;
   }
 
@@ -137,22 +134,22 @@ class registry_ids {
   std::uint32_t id_of(const registry_entry& entry) const {
     // relaxed: a guess that is checked below; it partners with the store in number()
     const std::uint32_t hint = entry.hint_.load(std::memory_order_relaxed);
-    if (hint < entries_.size() && entries_[hint] == &entry) return hint;
-    const auto at = std::find(entries_.begin(), entries_.end(), &entry);
-    if (at == entries_.end()) {
-      throw error("plait: " + entry.name() +
-                  " was loaded after this run started; load modules with tasks before the run, on all ranks");
+    if (hint < entries_.size() && entries_[hint].entry == &entry) return hint;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      if (entries_[i].entry == &entry) return static_cast<std::uint32_t>(i);
     }
-    return static_cast<std::uint32_t>(at - entries_.begin());
+    throw error(
+        base::compose({"plait: ", entry.name(),
+                       " was loaded after this run started; load modules with tasks before the run, on all ranks"}));
   }
 
   /// The entry with an id; throws plait::error if there is none.
   const registry_entry& entry(std::uint32_t id) const {
     if (id >= entries_.size()) {
-      throw error("plait: a message names callable " + std::to_string(id) + ", but this rank knows only " +
-                  std::to_string(entries_.size()) + "; it is damaged, or the ranks run different builds");
+      throw error(base::compose({"plait: a message names callable ", id, ", but this rank knows only ", entries_.size(),
+                                 "; it is damaged, or the ranks run different builds"}));
     }
-    return *entries_[id];
+    return *entries_[id].entry;
   }
 
   /// The number of entries; ids are below it.
@@ -161,73 +158,115 @@ class registry_ids {
   std::uint64_t generation() const noexcept { return generation_; }
   /// Equal on two ranks if and only if their names() are.
   const wire::digest& digest() const noexcept { return digest_; }
-  /// The full keys in the order of the ids; readable_key() makes them readable.
-  const std::vector<std::string>& names() const noexcept { return names_; }
+  /// The full key of an id; readable_key() makes it readable.
+  std::string_view key(std::uint32_t id) const noexcept { return entries_[id].key; }
+  /// The full keys in the order of the ids, a line each.
+  std::string keys() const {
+    std::string all;
+    for (const auto& e : entries_) {
+      all.append(e.key.data(), e.key.size());
+      all.append("\n", 1);
+    }
+    return all;
+  }
 
  private:
   struct keyed {
     std::string_view key;
     const registry_entry* entry;
+    /// For qsort.
+    static int compare(const void* a, const void* b) noexcept {
+      return static_cast<const keyed*>(a)->key.compare(static_cast<const keyed*>(b)->key);
+    }
   };
 
   // Names that occur once are known by themselves. Others (functions of one name that are internal to two files, copies
   // in plugins) are told apart by their place in a module with a given identity, never by the order in which they were
   // found.
-  void number(std::vector<keyed> found) {
-    const auto by_key = [](const keyed& a, const keyed& b) { return a.key < b.key; };
-    std::sort(found.begin(), found.end(), by_key);
-    std::deque<std::string> full_keys;  // of repeated names; keeps the texts that found refers to
-    for (auto first = found.begin(); first != found.end();) {
-      const auto last = std::find_if(first, found.end(), [&](const keyed& other) { return other.key != first->key; });
-      if (last - first == 1) {
-        ++first;
-      } else {
-        for (; first != last; ++first) first->key = full_keys.emplace_back(full_key(*first->entry));
-      }
+  void number() {
+    sort();
+    for (std::size_t first = 0, last = 0; first < entries_.size(); first = last) {
+      while (last < entries_.size() && entries_[last].key == entries_[first].key) ++last;
+      if (last - first > 1) add_places(first, last);
     }
-    if (!full_keys.empty()) std::sort(found.begin(), found.end(), by_key);
+    if (!full_keys_.empty()) sort();
     digester sum;
-    entries_.reserve(found.size());
-    names_.reserve(found.size());
-    for (const auto& [key, entry] : found) {
-      sum.add(key);
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      sum.add(entries_[i].key);
       // relaxed: see id_of
-      entry->hint_.store(static_cast<std::uint32_t>(entries_.size()), std::memory_order_relaxed);
-      entries_.push_back(entry);
-      names_.emplace_back(key);
+      entries_[i].entry->hint_.store(static_cast<std::uint32_t>(i), std::memory_order_relaxed);
     }
     digest_ = sum.result();
   }
 
-  static std::string full_key(const registry_entry& entry) {
-    const module_place place = place_in_module(&entry);
-    return std::string(entry.key()) + '@' + place.identity + " + " + std::to_string(place.offset);
+  void sort() { std::qsort(entries_.begin(), entries_.size(), sizeof(keyed), &keyed::compare); }
+
+  void add_places(std::size_t first, std::size_t last) {
+    base::growing_array<std::string> keys;
+    for (std::size_t i = first; i < last; ++i) {
+      const module_place place = place_in_module(entries_[i].entry);
+      keys.push_back(base::compose({entries_[i].entry->key(), "@", place.identity, " + ", place.offset}));
+    }
+    for (std::size_t i = first; i < last; ++i) entries_[i].key = keys[i - first];
+    full_keys_.push_back(std::move(keys));  // the texts stay where they are
   }
 
-  std::vector<const registry_entry*> entries_;
-  std::vector<std::string> names_;
+  base::growing_array<keyed> entries_;
+  base::growing_array<base::growing_array<std::string>> full_keys_;  // of names that occur more than once
   wire::digest digest_;
   std::uint64_t generation_ = 0;
 };
 
-/// The text for registry_mismatch: what a rank lacks and what it has beyond the reference. Both lists as names() gives
-/// them. Empty if they are equal.
-inline std::string compare(std::span<const std::string> reference, std::span<const std::string> own) {
-  const auto list = [](std::span<const std::string> from, std::span<const std::string> without,
-                       std::string_view title) {
-    std::vector<std::string> extra;
-    std::set_difference(from.begin(), from.end(), without.begin(), without.end(), std::back_inserter(extra));
-    std::string text;
-    constexpr std::size_t most = 10;
-    for (std::size_t i = 0; i < std::min(extra.size(), most); ++i)
-      text += (i == 0 ? "" : ", ") + readable_key(extra[i]);
-    if (extra.size() > most) text += " and " + std::to_string(extra.size() - most) + " more";
-    return text.empty() ? text : std::string(title) + text;
-  };
-  std::string missing = list(reference, own, "missing here: ");
-  const std::string surplus = list(own, reference, "known only here: ");
-  if (!missing.empty() && !surplus.empty()) missing += "; ";
-  return missing + surplus;
+namespace detail {
+
+// Takes the first line off a text.
+inline std::string_view take_line(std::string_view& text) {
+  const auto end = text.find('\n');
+  const auto line = text.substr(0, end);
+  text.remove_prefix(end == text.npos ? text.size() : end + 1);
+  return line;
+}
+
+// The lines that only one of two lists has, as a text that begins with a title; not all if there are many.
+class difference {
+ public:
+  explicit difference(const char* title) : text_(title) {}
+  void add(std::string_view key) {
+    ++count_;
+    if (count_ <= most) text_ += base::compose({count_ == 1 ? "" : ", ", readable_key(key)});
+  }
+  std::string text() const {
+    if (count_ == 0) return {};
+    return count_ <= most ? text_ : base::compose({text_, " and ", count_ - most, " more"});
+  }
+
+ private:
+  static constexpr std::size_t most = 10;
+  std::string text_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace detail
+
+/// The text for registry_mismatch: what a rank lacks and what it has beyond the reference. Both lists as keys() gives
+/// them, sorted. Empty if they are equal.
+inline std::string compare(std::string_view reference, std::string_view own) {
+  detail::difference missing("missing here: ");
+  detail::difference surplus("known only here: ");
+  while (!reference.empty() || !own.empty()) {
+    auto after_reference = reference;
+    auto after_own = own;
+    const auto expected = detail::take_line(after_reference);
+    const auto found = detail::take_line(after_own);
+    const int order = reference.empty() ? 1 : own.empty() ? -1 : expected.compare(found);
+    if (order < 0) missing.add(expected);
+    if (order > 0) surplus.add(found);
+    if (order <= 0) reference = after_reference;
+    if (order >= 0) own = after_own;
+  }
+  const auto lacks = missing.text();
+  const auto extra = surplus.text();
+  return base::compose({lacks, lacks.empty() || extra.empty() ? "" : "; ", extra});
 }
 
 }  // namespace plait::wire

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/base/config.hpp>
+
+namespace plait::base {
+
+/// Owns an object made by new, or none. std::unique_ptr in a handful of functions, so that it compiles quickly.
+template <class T>
+class box {
+ public:
+  box() noexcept = default;
+  explicit box(T* owned) noexcept : object_(owned) {}
+  box(box&& other) noexcept : object_(other.object_) { other.object_ = nullptr; }
+  box& operator=(box&& other) noexcept {
+    auto* const object = object_;
+    object_ = other.object_;
+    other.object_ = object;
+    return *this;
+  }
+  ~box() { delete object_; }
+
+  /// Ends the object now. It can still be seen through the box while its destructor runs.
+  void reset() noexcept {
+    delete object_;
+    object_ = nullptr;
+  }
+  T* get() const noexcept { return object_; }
+  T& operator*() const noexcept { return *object_; }
+  T* operator->() const noexcept { return object_; }
+
+ private:
+  T* object_ = nullptr;
+};
+
+}  // namespace plait::base
