@@ -20,13 +20,16 @@ class function_ref<R(Args...)> {
   function_ref(F&& f)
   noexcept  // NOLINT(google-explicit-constructor): made to be passed implicitly
       : object_(const_cast<void*>(static_cast<const void*>(__builtin_addressof(f)))),
-        call_([](void* object, Args... args) -> R {
-          return (*static_cast<std::remove_reference_t<F>*>(object))(std::forward<Args>(args)...);
-        }) {}
+        call_(&call<std::remove_reference_t<F>>) {}
 
-  R operator()(Args... args) const { return call_(object_, std::forward<Args>(args)...); }
+  R operator()(Args... args) const { return call_(object_, static_cast<Args&&>(args)...); }
 
  private:
+  template <class F>
+  static R call(void* object, Args... args) {
+    return (*static_cast<F*>(object))(static_cast<Args&&>(args)...);
+  }
+
   void* object_;
   R (*call_)(void*, Args...);
 };

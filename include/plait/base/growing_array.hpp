@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <new>
+#include <type_traits>
 
 namespace plait::base {
 
@@ -43,7 +44,10 @@ class growing_array {
   }
   /// Destroys all elements; the memory stays.
   void clear() noexcept {
-    while (size_ != 0) pop_back();
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      while (size_ != 0) pop_back();
+    }
+    size_ = 0;
   }
   /// Appends values, or takes elements away, until there are so many.
   void resize(std::size_t size) {

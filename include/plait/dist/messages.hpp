@@ -80,13 +80,17 @@ struct failure_head {
   std::uint32_t unused;
 };
 
+inline void take_bytes(std::span<const std::byte>& payload, void* to, std::size_t size) {
+  if (payload.size() < size) throw error("plait: a message is shorter than its head: it is damaged");
+  std::memcpy(to, payload.data(), size);
+  payload = payload.subspan(size);
+}
+
 /// Reads the struct that a payload begins with, and steps over it.
 template <class Head>
 Head take_head(std::span<const std::byte>& payload) {
   Head head;
-  if (payload.size() < sizeof head) throw error("plait: a message is shorter than its head: it is damaged");
-  std::memcpy(&head, payload.data(), sizeof head);
-  payload = payload.subspan(sizeof head);
+  take_bytes(payload, &head, sizeof head);
   return head;
 }
 

@@ -118,8 +118,11 @@ auto one(const char* name, Call call) {
 }
 }  // namespace start
 
+// What follows are templates so that only programs that call them compile them.
+
 /// `co_await wait(request)` suspends the task until the request has ended, and gives its status. Throws mpi_error.
-inline auto wait(MPI_Request request) {
+template <class = void>
+auto wait(MPI_Request request) {
   auto start = [request](std::vector<MPI_Request>& requests) {
     requests.push_back(request);
     return MPI_SUCCESS;
@@ -127,7 +130,8 @@ inline auto wait(MPI_Request request) {
   return single_awaiter<decltype(start)>("mpi::wait", start);
 }
 /// The same for several requests: the statuses in their order.
-inline auto wait_all(std::vector<MPI_Request> all) {
+template <class = void>
+auto wait_all(std::vector<MPI_Request> all) {
   auto start = [all = std::move(all)](std::vector<MPI_Request>& requests) {
     requests = all;
     return MPI_SUCCESS;
@@ -140,33 +144,39 @@ inline auto wait_all(std::vector<MPI_Request> all) {
 // throw mpi_error.
 
 /// MPI_Ibarrier.
-inline auto barrier(MPI_Comm comm) {
+template <class = void>
+auto barrier(MPI_Comm comm) {
   return start::one("MPI_Ibarrier", [=](MPI_Request* r) { return MPI_Ibarrier(comm, r); });
 }
 /// MPI_Ibcast.
-inline auto bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+template <class = void>
+auto bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
   return start::one("MPI_Ibcast", [=](MPI_Request* r) { return MPI_Ibcast(buffer, count, type, root, comm, r); });
 }
 /// MPI_Ireduce.
-inline auto reduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+template <class = void>
+auto reduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
   return start::one("MPI_Ireduce",
                     [=](MPI_Request* r) { return MPI_Ireduce(from, to, count, type, op, root, comm, r); });
 }
 /// MPI_Iallreduce.
-inline auto allreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+template <class = void>
+auto allreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   return start::one("MPI_Iallreduce",
                     [=](MPI_Request* r) { return MPI_Iallreduce(from, to, count, type, op, comm, r); });
 }
 /// MPI_Igather.
-inline auto gather(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
-                   MPI_Datatype to_type, int root, MPI_Comm comm) {
+template <class = void>
+auto gather(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count, MPI_Datatype to_type,
+            int root, MPI_Comm comm) {
   return start::one("MPI_Igather", [=](MPI_Request* r) {
     return MPI_Igather(from, from_count, from_type, to, to_count, to_type, root, comm, r);
   });
 }
 /// MPI_Iallgather.
-inline auto allgather(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
-                      MPI_Datatype to_type, MPI_Comm comm) {
+template <class = void>
+auto allgather(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count, MPI_Datatype to_type,
+               MPI_Comm comm) {
   return start::one("MPI_Iallgather", [=](MPI_Request* r) {
     return MPI_Iallgather(from, from_count, from_type, to, to_count, to_type, comm, r);
   });

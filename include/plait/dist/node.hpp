@@ -153,8 +153,7 @@ class node final : public sched::outside, link_owner, progress_owner {
 
   /// Collective. Starts this rank's root task, if it has one (`start(family&, context&)` gives its unit and queues it
   /// on worker 0), and works until all tasks of all ranks have ended. The calling thread is worker 0 meanwhile.
-  template <class Start>
-  void work(Start&& start) {
+  void work(function_ref<const sched::unit*(sched::family&, run_context&)> start) {
     begin_run();
     {
       const sched::worker::thread_scope scope(pool_.at(0));

@@ -247,11 +247,10 @@ class runtime {
     return &p;
   }
 
-  template <class Start>
-  void work(Start&& start) {
+  void work(function_ref<const sched::unit*(sched::family&, dist::run_context&)> start) {
     const dist::exit_guard guard(size(), connection_->has_mpi() ? &abort_job : nullptr);
     from_run_ = false;
-    node_->work(std::forward<Start>(start));
+    node_->work(start);
     from_run_ = node_->lowest_failure().rank >= 0;
     if (print_statistics_) dist::print_statistics(stderr, *node_);
   }

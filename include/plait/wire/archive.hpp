@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/compose.hpp>
 #include <plait/base/type_name.hpp>
 #include <plait/wire/reader.hpp>
 #include <plait/wire/writer.hpp>
@@ -57,8 +58,8 @@ class nesting {
   /// Enters a level; throws plait::error beyond `most`.
   explicit nesting(int& depth) : depth_(depth) {
     if (depth_ >= most) {
-      throw error("plait: a value nests deeper than " + std::to_string(most) +
-                  " levels; send linked structures as a vector of nodes");
+      throw error(base::compose(
+          {"plait: a value nests deeper than ", most, " levels; send linked structures as a vector of nodes"}));
     }
     ++depth_;
   }
@@ -72,31 +73,32 @@ class nesting {
   int& depth_;
 };
 
-/// The archive type for which user types' serialize and save are instantiated when they leave.
-class output_archive : public cereal::OutputArchive<output_archive> {
-  using base = cereal::OutputArchive<output_archive>;
+/// See output_archive. A template, so that a program whose types need no archive does not compile one.
+template <class Writer>
+class basic_output_archive : public cereal::OutputArchive<basic_output_archive<Writer>> {
+  using base = cereal::OutputArchive<basic_output_archive>;
 
  public:
   /// Writes through `out` and is its archive until destroyed.
-  explicit output_archive(writer& out) : base(this), out_(out), former_(archive_access::set(out, this)) {}
-  output_archive(const output_archive&) = delete;
-  output_archive& operator=(const output_archive&) = delete;
-  ~output_archive() { archive_access::set(out_, former_); }
+  explicit basic_output_archive(Writer& out) : base(this), out_(out), former_(archive_access::set(out, this)) {}
+  basic_output_archive(const basic_output_archive&) = delete;
+  basic_output_archive& operator=(const basic_output_archive&) = delete;
+  ~basic_output_archive() { archive_access::set(out_, former_); }
 
   /// Writes the values one after another; what serialize calls.
   template <class... Ts>
-  output_archive& operator()(Ts&&... values) {
+  basic_output_archive& operator()(Ts&&... values) {
     (part(values), ...);
     return *this;
   }
   /// The same for one value, in the style of Boost.
   template <class T>
-  output_archive& operator&(T&& value) {
+  basic_output_archive& operator&(T&& value) {
     return (*this)(value);
   }
   /// The same for one value, in the style of Boost.
   template <class T>
-  output_archive& operator<<(T&& value) {
+  basic_output_archive& operator<<(T&& value) {
     return (*this)(value);
   }
   /// Writes what was given to cereal::defer.
@@ -122,7 +124,7 @@ class output_archive : public cereal::OutputArchive<output_archive> {
   /// The counter for class nesting.
   int& depth() noexcept { return depth_; }
   /// The writer behind the archive.
-  writer& out() noexcept { return out_; }
+  Writer& out() noexcept { return out_; }
 
  private:
   template <class T>
@@ -158,39 +160,40 @@ class output_archive : public cereal::OutputArchive<output_archive> {
     }
   }
 
-  writer& out_;
-  output_archive* former_;
+  Writer& out_;
+  basic_output_archive* former_;
   int depth_ = 0;
   std::map<std::pair<const void*, const std::type_info*>, std::size_t> numbers_;
   std::vector<std::shared_ptr<const void>> kept_;
   std::vector<std::function<void()>> deferred_;
 };
 
-/// The archive type for which user types' serialize and load are instantiated when they arrive.
-class input_archive : public cereal::InputArchive<input_archive> {
-  using base = cereal::InputArchive<input_archive>;
+/// See input_archive.
+template <class Reader>
+class basic_input_archive : public cereal::InputArchive<basic_input_archive<Reader>> {
+  using base = cereal::InputArchive<basic_input_archive>;
 
  public:
   /// Reads through `in` and is its archive until destroyed.
-  explicit input_archive(reader& in) : base(this), in_(in), former_(archive_access::set(in, this)) {}
-  input_archive(const input_archive&) = delete;
-  input_archive& operator=(const input_archive&) = delete;
-  ~input_archive() { archive_access::set(in_, former_); }
+  explicit basic_input_archive(Reader& in) : base(this), in_(in), former_(archive_access::set(in, this)) {}
+  basic_input_archive(const basic_input_archive&) = delete;
+  basic_input_archive& operator=(const basic_input_archive&) = delete;
+  ~basic_input_archive() { archive_access::set(in_, former_); }
 
   /// Reads into the values one after another; what serialize calls.
   template <class... Ts>
-  input_archive& operator()(Ts&&... values) {
+  basic_input_archive& operator()(Ts&&... values) {
     (part(values), ...);
     return *this;
   }
   /// The same for one value, in the style of Boost.
   template <class T>
-  input_archive& operator&(T&& value) {
+  basic_input_archive& operator&(T&& value) {
     return (*this)(value);
   }
   /// The same for one value, in the style of Boost.
   template <class T>
-  input_archive& operator>>(T&& value) {
+  basic_input_archive& operator>>(T&& value) {
     return (*this)(value);
   }
   /// Reads what was given to cereal::defer.
@@ -215,7 +218,7 @@ class input_archive : public cereal::InputArchive<input_archive> {
   /// The counter for class nesting.
   int& depth() noexcept { return depth_; }
   /// The reader behind the archive.
-  reader& in() noexcept { return in_; }
+  Reader& in() noexcept { return in_; }
 
  private:
   template <class T>
@@ -252,8 +255,8 @@ class input_archive : public cereal::InputArchive<input_archive> {
     }
   }
 
-  reader& in_;
-  input_archive* former_;
+  Reader& in_;
+  basic_input_archive* former_;
   int depth_ = 0;
   std::vector<shared_object> shared_;
   std::vector<std::function<void()>> deferred_;
@@ -270,9 +273,13 @@ template <class T>
   requires std::is_arithmetic_v<T>
 void CEREAL_LOAD_FUNCTION_NAME(input_archive& archive, T& value) { archive(value); }
 /// Writes a string for cereal.
-inline void CEREAL_SAVE_FUNCTION_NAME(output_archive& archive, const std::string& value) { archive(value); }
+template <class T>
+  requires std::is_same_v<T, std::string>
+void CEREAL_SAVE_FUNCTION_NAME(output_archive& archive, const T& value) { archive(value); }
 /// Reads a string for cereal.
-inline void CEREAL_LOAD_FUNCTION_NAME(input_archive& archive, std::string& value) { archive(value); }
+template <class T>
+  requires std::is_same_v<T, std::string>
+void CEREAL_LOAD_FUNCTION_NAME(input_archive& archive, T& value) { archive(value); }
 /// Writes a named value for cereal.
 template <class T>
 void CEREAL_SERIALIZE_FUNCTION_NAME(output_archive& archive, cereal::NameValuePair<T>& named) {

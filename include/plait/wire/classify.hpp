@@ -24,10 +24,22 @@ template <class T>
 inline constexpr auto ways_out = cereal::traits::detail::count_output_serializers<T, output_archive>::value;
 template <class T>
 inline constexpr auto ways_in = cereal::traits::detail::count_input_serializers<T, input_archive>::value;
+
+// Asking takes the compiler long, so only classes are asked for.
 template <class T>
-inline constexpr bool user_defined = std::is_class_v<T>&& ways_out<T> == 1 && ways_in<T> == 1;
+consteval bool is_user_defined() {
+  if constexpr (std::is_class_v<T>) return ways_out<T> == 1 && ways_in<T> == 1;
+  return false;
+}
 template <class T>
-inline constexpr bool ambiguous = std::is_class_v<T> && (ways_out<T> > 1 || ways_in<T> > 1);
+inline constexpr bool user_defined = is_user_defined<T>();
+template <class T>
+consteval bool is_ambiguous() {
+  if constexpr (std::is_class_v<T>) return ways_out<T> > 1 || ways_in<T> > 1;
+  return false;
+}
+template <class T>
+inline constexpr bool ambiguous = is_ambiguous<T>();
 
 template <class T>
 consteval bool is_std() {

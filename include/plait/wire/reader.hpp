@@ -13,7 +13,11 @@
 
 namespace plait::wire {
 
-class input_archive;
+template <class Reader>
+class basic_input_archive;
+class reader;
+/// The archive type for which user types' serialize and load are instantiated when they arrive.
+using input_archive = basic_input_archive<reader>;
 
 /// Reads what a writer wrote. Every access is checked against what is left: a message that is too short, or that holds
 /// values which cannot be, throws plait::error. The bytes must outlive the reader. One thread at a time.
@@ -69,7 +73,6 @@ class reader {
   }
 
  private:
-  friend class input_archive;
   friend struct archive_access;
 
   [[noreturn]] PLAIT_NOINLINE void throw_short(std::size_t wanted) const {

@@ -10,7 +10,11 @@
 
 namespace plait::wire {
 
-class output_archive;
+template <class Writer>
+class basic_output_archive;
+class writer;
+/// The archive type for which user types' serialize and save are instantiated when they leave.
+using output_archive = basic_output_archive<writer>;
 
 /// Appends values as bytes to a vector that outlives it. While the writer lives, the vector may be longer than what was
 /// written; it has its exact size after flush() or the end of the writer, and must not be touched by others before.
@@ -75,7 +79,6 @@ class writer {
   static constexpr std::uint8_t large_size = 0xFF;
 
  private:
-  friend class output_archive;
   friend struct archive_access;
 
   // Makes the vector `length` bytes long, keeping the first `used`, then appends the given bytes.
