@@ -16,9 +16,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 import compiling  # noqa: E402
 
 compiler, directory, flags = compiling.arguments()
-# Most of the time would go into the same header. Where its flags differ, a file reads it anew.
+# Most of the time would go into the same header. A file with flags of its own reads it anew.
 scratch = tempfile.TemporaryDirectory()
-flags = compiling.precompiled(compiler, flags, "plait/plait.hpp", scratch.name) + flags
+precompiled = compiling.precompiled(compiler, flags, "plait/plait.hpp", scratch.name)
 
 
 def tail(messages):
@@ -32,7 +32,7 @@ def check(path):
     if bool(expected) == bool(succeeds):
         return "needs either '// expect-error: REGEX' or '// expect-success'"
     own = re.search(r"^// flags: (.*)$", text, re.MULTILINE)
-    status, messages = compiling.check_syntax(compiler, flags + (own.group(1).split() if own else []), path)
+    status, messages = compiling.check_syntax(compiler, flags + own.group(1).split() if own else precompiled + flags, path)
     if succeeds:
         return f"does not compile:{tail(messages)}" if status else None
     if status == 0:

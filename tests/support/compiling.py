@@ -35,16 +35,17 @@ def check_syntax(compiler, flags, source, text=None):
 
 
 def precompiled(compiler, flags, header, directory):
-    """Flags that let g++ take `header`, where it is a file's first include, from a precompiled one; others: none."""
+    """Flags that let the compiler take `header`, where it is a file's first include, from a precompiled one."""
     version = subprocess.run([*compiler, "--version"], capture_output=True, text=True).stdout
-    if "clang" in version:
-        return []
-    target = pathlib.Path(directory) / f"{header}.gch"
+    clang = "clang" in version
+    target = pathlib.Path(directory) / f"{header}.{'pch' if clang else 'gch'}"
     target.parent.mkdir(parents=True)
     source = pathlib.Path(directory) / "first.hpp"
     source.write_text(f"#include <{header}>\n", encoding="utf-8")
     done = subprocess.run([*compiler, *flags, "-x", "c++-header", str(source), "-o", str(target)], stderr=subprocess.DEVNULL)
-    return ["-I", str(directory)] if done.returncode == 0 else []
+    if done.returncode != 0:
+        return []
+    return ["-include-pch", str(target)] if clang else ["-I", str(directory)]
 
 
 def run_all(check, items):

@@ -64,7 +64,7 @@ inline void print_statistics(std::FILE* out, node& home) {
   std::string text =
       "plait: submitted tasks since the runtime began\nplait: rank worker   executed   imported     stolen\n";
   const auto line = [&text](const char* who, std::uint64_t ran, std::uint64_t came, std::uint64_t took) {
-    char numbers[80];
+    char numbers[128];
     std::snprintf(numbers, sizeof numbers, "plait: %s %10llu %10llu %10llu\n", who,
                   static_cast<unsigned long long>(ran), static_cast<unsigned long long>(came),
                   static_cast<unsigned long long>(took));
