@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/spin_lock.hpp>
 #include <plait/sched/stop_node.hpp>
 
 #include <mutex>
@@ -59,7 +60,7 @@ class suspended_list {
     n.in_ = nullptr;
   }
 
-  std::mutex mutex_;
+  base::spin_lock mutex_;
   node* first_ = nullptr;
 };
 
