@@ -367,6 +367,77 @@ TEST_CASE("docs: exceptions of your own") {
                           [](plait::runtime& rt) { CHECK(rt.run(exceptions::caught_as_itself()).value_or(true)); });
 }
 
+// ---- sync objects ---------------------------------------------------------------------------------------------------
+
+namespace async_mutexes {
+plait::async_mutex mutex;
+int count = 0;
+
+// docs: async_mutex
+plait::task<void> unsafe() {
+  const std::lock_guard lock(mutex);  // compiles, and locks nothing: lock() only gives something to await
+  ++count;
+  co_await step();
+}
+
+plait::task<void> safe() {
+  const auto lock = co_await mutex.scoped_lock();
+  ++count;
+  co_await step();
+}
+// docs: end
+}  // namespace async_mutexes
+
+namespace closed_channels {
+// docs: closed channels
+plait::task<void> unsafe(plait::channel<int>& numbers) {
+  for (int i = 0;; ++i) static_cast<void>(co_await numbers.send(i));  // goes on when it is closed, and never waits then
+}
+
+plait::task<void> safe(plait::channel<int>& numbers) {
+  for (int i = 0; co_await numbers.send(i); ++i) {
+  }
+}
+// docs: end
+}  // namespace closed_channels
+
+namespace local_sync_objects {
+// docs: local sync objects
+plait::task<void> unsafe() {
+  plait::async_latch ready(1);
+  static_cast<void>(plait::spawn([&ready]() -> plait::task<void> { co_await ready.wait(); }));
+  ready.count_down();
+  co_return;  // the other task may not have come to the latch yet
+}
+
+plait::task<void> safe() {
+  plait::async_latch ready(1);
+  auto other = co_await plait::fork([&ready]() -> plait::task<void> { co_await ready.wait(); });  // ends before ready
+  ready.count_down();
+  co_await other;
+}
+// docs: end
+}  // namespace local_sync_objects
+
+TEST_CASE("docs: sync objects") {
+  plait::sync_wait([]() -> plait::task<void> {
+    std::vector<plait::future<void>> all;
+    for (int i = 0; i < 10; ++i) all.push_back(plait::spawn(async_mutexes::safe()));
+    co_await plait::when_all(std::move(all));
+    plait::channel<int> numbers;
+    auto sender = plait::spawn(closed_channels::safe(numbers));
+    CHECK(*co_await numbers.receive() == 0);
+    CHECK(*co_await numbers.receive() == 1);
+    numbers.close();
+    co_await sender;
+    co_await local_sync_objects::safe();
+  }());
+  CHECK(async_mutexes::count == 10);
+  static_cast<void>(&async_mutexes::unsafe);
+  static_cast<void>(&closed_channels::unsafe);
+  static_cast<void>(&local_sync_objects::unsafe);
+}
+
 // ---- callbacks ------------------------------------------------------------------------------------------------------
 
 namespace callbacks {
