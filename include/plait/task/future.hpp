@@ -95,6 +95,8 @@ class future_awaiter {
 
   PLAIT_ALWAYS_INLINE T await_resume() const {
     const drop_guard<T> guard{cell_};
+    if (cell_->kind != origin::fork && !cell_->done()) [[unlikely]]
+      refuse_interrupted_await();
     return cell_->take();
   }
 
