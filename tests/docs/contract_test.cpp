@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -17,6 +18,8 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../support/loopback_ranks.hpp"
@@ -467,6 +470,87 @@ TEST_CASE("docs: callbacks") {
   plait_test::on_loopback(2, {.workers = 2},
                           [](plait::runtime& rt) { CHECK(rt.run(callbacks::safe()).value_or(285) == 285); });
   static_cast<void>(&callbacks::unsafe);
+}
+
+namespace sharing {
+std::string read_name() { return "shared"; }
+
+// docs: shared futures
+std::string_view unsafe(plait::pool& pool) {
+  plait::shared_future<std::string> name = pool.spawn(read_name).share();
+  return name.get();  // refers to the result, which ends with the last handle
+}
+
+plait::task<std::size_t> safe() {
+  plait::shared_future<std::string> name = plait::spawn(read_name).share();
+  plait::future<std::size_t> length = plait::spawn([name] { return name.get().size(); });  // a copy keeps the result
+  const std::string& text = co_await name;                                                 // as long as name lives
+  co_return text.size() + co_await length;
+}
+// docs: end
+}  // namespace sharing
+
+namespace promises {
+// docs: promises
+struct unsafe {
+  std::mutex mutex;
+  plait::promise<int> first;
+  void found(int x) {
+    const std::lock_guard lock(mutex);
+    first.set_value(x);  // runs the callbacks of its future here; one that locks the same mutex never comes back
+  }
+};
+
+struct safe {
+  std::mutex mutex;
+  std::optional<plait::promise<int>> first{std::in_place};
+  void found(int x) {
+    std::optional<plait::promise<int>> mine;
+    {
+      const std::lock_guard lock(mutex);
+      mine = std::exchange(first, std::nullopt);  // what comes second finds nothing
+    }
+    if (mine) mine->set_value(x);
+  }
+};
+// docs: end
+}  // namespace promises
+
+namespace any {
+plait::task<int> search(const int& limit) {
+  for (int i = 0; i < limit && !plait::this_task::cancelled(); ++i) co_await plait::yield();
+  co_return 7;
+}
+
+// docs: when_any
+plait::task<int> unsafe() {
+  const int limit = 100;
+  plait::future<int> a = plait::spawn(search, std::cref(limit)), b = plait::spawn(search, std::cref(limit));
+  const std::size_t first = co_await plait::when_any(a, b);
+  co_return co_await (first == 0 ? a : b);  // the other one goes on, detached, and reads limit after its end
+}
+
+plait::task<int> safe() {
+  const int limit = 100;
+  plait::future<int> a = co_await plait::fork(search(limit)), b = co_await plait::fork(search(limit));
+  plait::future<int>& first = co_await plait::when_any(a, b) == 0 ? a : b;
+  co_return co_await first;  // the other one is asked to stop where its future ends, and has ended afterwards
+}
+// docs: end
+}  // namespace any
+
+TEST_CASE("docs: joining, shared futures and promises") {
+  CHECK(plait::sync_wait(sharing::safe()) == 12);
+  static_cast<void>(&sharing::unsafe);
+  promises::safe p;
+  auto f = p.first->get_future();
+  f.add_done_callback([&p](const plait::future<int>&) { const std::lock_guard lock(p.mutex); });
+  p.found(1);
+  p.found(2);
+  CHECK(f.get() == 1);
+  static_cast<void>(&promises::unsafe::found);
+  CHECK(plait::sync_wait(any::safe()) == 7);
+  static_cast<void>(&any::unsafe);
 }
 
 // ---- native MPI -----------------------------------------------------------------------------------------------------

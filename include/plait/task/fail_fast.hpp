@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/task/when_all.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace plait {
+
+/// The first argument of when_all that ends early what is in vain.
+struct fail_fast_t {
+  explicit fail_fast_t() = default;
+};
+inline constexpr fail_fast_t fail_fast{};
+
+namespace detail {
+
+/// Stops all of a set of children when one of them fails. Lies in the frame of the task that joins them all.
+class first_failure {
+ public:
+  template <class T>
+  void add(const future<T>& f) {
+    if (!f.valid()) return;
+    children_.push_back({&cell_of(f), [](cell_base& c) noexcept {
+                           auto& cell = static_cast<result_cell<T>&>(c);
+                           try {
+                             if (c.kind == origin::fork || !c.control(&c, request::cancel)) stop_task(cell);
+                           } catch (...) {  // no memory: it ends by itself
+                           }
+                         }});
+  }
+  /// After all were added.
+  template <class T>
+  void watch(const future<T>& f) {
+    if (!f.valid()) return;
+    f.add_done_callback([this](const future<T>& done) {
+      auto e = done.exception();
+      if (!e || failed_.exchange(true, std::memory_order_relaxed)) return;  // read when all have ended
+      cause_ = std::move(e);
+      stop_all();
+    });
+  }
+  void stop_all() noexcept {
+    for (auto& c : children_) c.stop(*c.cell);
+  }
+  /// After all have ended: the exception of the child that failed first, or null.
+  const std::exception_ptr& cause() const noexcept { return cause_; }
+
+ private:
+  struct child_cell {
+    cell_base* cell;
+    void (*stop)(cell_base&) noexcept;
+  };
+
+  std::vector<child_cell> children_;
+  std::atomic<bool> failed_{false};
+  std::exception_ptr cause_;
+};
+
+/// Starts a child; a task not, if another child has failed already.
+template <class T>
+task<void> start_unless(bool& failed, task<T>& t, future<T>& started) {
+  if (failed) co_return;
+  started = co_await fork(std::move(t));
+  failed = started.done() && started.exception() != nullptr;
+}
+template <class T>
+task<void> start_unless(bool& failed, future<T>& f, future<T>& started) {
+  static_cast<void>(cell_of(f));  // throws if it is empty
+  started = std::move(f);
+  failed = failed || (started.done() && started.exception() != nullptr);
+  co_return;
+}
+
+/// Suspends until the child has ended, whatever happens meanwhile: others refer to the joining frame.
+template <class T>
+task<void> join_stopping(const future<T>& f, first_failure& others) {
+  while (f.valid() && !f.done()) {
+    try {
+      co_await end_of(f);
+    } catch (...) {  // the pool ends
+      others.stop_all();
+    }
+  }
+}
+
+template <class... T>
+task<results::tuple<T...>> join_fast(std::tuple<future<T>...> futures) {
+  first_failure others;
+  std::exception_ptr wrong;
+  try {
+    std::apply([&](auto&... f) { (others.add(f), ...); }, futures);
+    std::apply([&](auto&... f) { (others.watch(f), ...); }, futures);
+  } catch (...) {
+    wrong = std::current_exception();
+    others.stop_all();
+  }
+  co_await std::apply([&](auto&... f) -> task<void> { (co_await join_stopping(f, others), ...); }, futures);
+  if (wrong) std::rethrow_exception(wrong);
+  if (others.cause()) std::rethrow_exception(others.cause());
+  co_return results::of(futures);
+}
+
+template <class... C>
+task<results::tuple<child_value_t<C>...>> start_and_join_fast(C... children) {
+  std::tuple<future<child_value_t<C>>...> futures;
+  bool failed = false;
+  co_await [](bool& stop, std::tuple<future<child_value_t<C>>...>& f, C&... c) -> task<void> {
+    co_await std::apply([&](auto&... started) -> task<void> { (co_await start_unless(stop, c, started), ...); }, f);
+  }(failed, futures, children...);
+  co_return co_await join_fast(std::move(futures));
+}
+
+template <class C>
+task<std::vector<results::element<child_value_t<C>>>> start_and_join_range_fast(std::vector<C> children) {
+  std::vector<future<child_value_t<C>>> futures(children.size());
+  bool failed = false;
+  for (std::size_t i = 0; i < children.size(); ++i) co_await start_unless(failed, children[i], futures[i]);
+  first_failure others;
+  std::exception_ptr wrong;
+  try {
+    for (auto& f : futures) others.add(f);
+    for (auto& f : futures) others.watch(f);
+  } catch (...) {
+    wrong = std::current_exception();
+    others.stop_all();
+  }
+  for (auto& f : futures) co_await join_stopping(f, others);
+  if (wrong) std::rethrow_exception(wrong);
+  if (others.cause()) std::rethrow_exception(others.cause());
+  co_return results::of(futures);
+}
+
+}  // namespace detail
+
+/// when_all that does not go on in vain: when one of the children throws, the others are asked to stop, as by
+/// future::cancel(), and tasks not yet started never are. Still all have ended before it resumes. Then it throws what
+/// the one that failed first threw.
+template <detail::child... C>
+auto when_all(fail_fast_t, C&&... children) {
+  return detail::start_and_join_fast<std::remove_cvref_t<C>...>(std::move(children)...);
+}
+
+/// The same for a range of tasks or of futures.
+template <class R>
+  requires detail::child<detail::element_t<R>>
+auto when_all(fail_fast_t, R&& children) { return detail::start_and_join_range_fast(detail::take_elements(children)); }
+
+}  // namespace plait
