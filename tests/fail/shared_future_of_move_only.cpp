@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect-error: plait: a shared_future that ends with the expression gives a copy of the result, and this type can't be copied
+// expect-error: plait: a shared_future that ends with the expression gives a copy of the result, and this type can't be
+// copied
 #include <plait/core.hpp>
 
 #include <memory>

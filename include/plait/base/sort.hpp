@@ -181,7 +181,7 @@ class quicksort {
     if constexpr (cheap_to_copy) {
       if (moved) low = partition_in_blocks(low, high, pivot);
     } else {
-      while (low != high) {  // here *low belongs to the right and *(high - 1) to the left
+      while (low != high) {        // here *low belongs to the right and *(high - 1) to the left
         if (low == --high) break;  // one element on both sides: less is no order
         swap(low, high);
         ++low;
