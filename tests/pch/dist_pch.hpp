@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSL-1.0
-#pragma once
-
 // What each test of dist starts with, compiled once for all of them.
 #include <doctest/doctest.h>
 
