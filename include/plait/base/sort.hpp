@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <iterator>
-#include <memory>
 #include <type_traits>
 #include <utility>
 

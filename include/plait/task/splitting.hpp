@@ -15,6 +15,13 @@
 #include <type_traits>
 #include <utility>
 
+// std::to_address without the rest of <memory>; libstdc++ has it in a header of its own.
+#if __has_include(<bits/ptr_traits.h>)
+#include <bits/ptr_traits.h>
+#else
+#include <memory>
+#endif
+
 // How the parallel algorithms cut their ranges. A part of a range is a coroutine that works through it in chunks and
 // looks between two chunks whether its worker's deques offer anything to thieves. Only if they don't, it forks one half
 // of what is left and offers the other (lazy binary splitting: Tzannes, Caragea, Barua, Vishkin, PPoPP 2010). So a loop
