@@ -195,8 +195,11 @@ TEST_CASE("values that can only be moved, strings, wide ones, and those that thr
     static_cast<void>(unsent);
 
     channel<wide> wides(1);
-    CHECK(co_await wides.send(wide{5}));
-    CHECK((*co_await wides.receive()).value == 5);
+    const wide five{5};
+    CHECK(wides.try_send(five));
+    const auto received = co_await wides.receive();
+    CHECK(received->value == 5);
+    CHECK(reinterpret_cast<std::uintptr_t>(&*received) % alignof(wide) == 0);
 
     channel<counted> values(2);
     const counted bad(-1);
@@ -336,6 +339,44 @@ TEST_CASE("values beside requests to stop: what was sent is received once, what 
     REQUIRE(sent.load() == received.load());
     REQUIRE(counted::living.load() == 0);
   }
+}
+
+TEST_CASE("tasks that wake each other, or yield, do not keep an older one of a single worker from its turn") {
+  pool p({.workers = 1});
+  p.run([]() -> task<void> {
+    bool ran = false;
+    auto older = spawn([&ran]() -> task<void> {
+      ran = true;
+      co_return;
+    });
+    channel<int> there;
+    channel<int> back;
+    auto echo = spawn([&]() -> task<void> {
+      while (auto n = co_await there.receive()) CHECK(co_await back.send(*n));
+    });
+    while (!ran) {
+      CHECK(co_await there.send(1));
+      CHECK(*co_await back.receive() == 1);
+    }
+    there.close();
+    co_await echo;
+    co_await older;
+  }());
+  p.run([]() -> task<void> {
+    bool ran = false;
+    auto older = spawn([&ran]() -> task<void> {
+      ran = true;
+      co_return;
+    });
+    std::vector<future<void>> all;
+    for (int i = 0; i < 100; ++i) {  // more than a worker takes from its deque between two looks at those that yielded
+      all.push_back(spawn([&ran]() -> task<void> {
+        while (!ran) co_await plait::yield();
+      }));
+    }
+    co_await plait::when_all(std::move(all));
+    co_await older;
+  }());
 }
 
 TEST_CASE("the end of a pool ends waits at channels with cancelled_error") {
