@@ -284,6 +284,35 @@ TEST_CASE("a when_any, a callback, a timed wait and an await on one task at once
   }
 }
 
+TEST_CASE("the end of a pool resumes a next(as_completed(...)) of promises that nobody sets") {
+  struct helper {
+    static task<> use(std::vector<future<int>> futures, std::atomic<int>& seen) {
+      auto all = plait::as_completed(std::move(futures));
+      try {
+        while (auto c = co_await next(all)) seen += co_await c->future;
+      } catch (const plait::cancelled_error&) {
+        seen += 100;
+      }
+    }
+  };
+  for (int i = 0; i < 200; ++i) {
+    promise<int> p, q;
+    std::vector<future<int>> futures;
+    futures.push_back(p.get_future());
+    futures.push_back(q.get_future());
+    std::atomic<int> seen{0};
+    std::thread setter;
+    {
+      pool home({.workers = 1 + i % 2});
+      static_cast<void>(home.spawn(helper::use(std::move(futures), seen)));
+      setter = std::thread([&q] { q.set_value(1); });
+    }
+    setter.join();
+    p.set_value(2);
+    CHECK((seen == 100 || seen == 101));
+  }
+}
+
 TEST_CASE("the end of a pool resumes a when_any, or a reader, of promises that nobody sets") {
   struct helper {
     static task<> any(shared_future<int> a, shared_future<int> b, std::atomic<int>& cancelled) {

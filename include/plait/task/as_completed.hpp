@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/sched/suspended_list.hpp>
 #include <plait/task/children.hpp>
 #include <plait/task/future.hpp>
 
@@ -52,6 +53,13 @@ class ready_queue {
     index = ready_[taken_++];
     return true;
   }
+  /// Takes the waiter back. False if it has been resumed, or is about to be.
+  bool withdraw(waiter* w) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (waiter_ != w) return false;
+    waiter_ = nullptr;
+    return true;
+  }
   /// False if there is one already.
   bool wait(waiter* w) {
     const std::lock_guard lock(mutex_);
@@ -99,22 +107,27 @@ class completions {
   explicit completions(std::vector<future<T>> futures)
       : futures_(std::move(futures)), left_(futures_.size()), queue_(new detail::ready_queue(futures_.size())) {
     for (std::size_t i = 0; i < futures_.size(); ++i) {
+      of_promises_ |= detail::cell_of(futures_[i]).kind == detail::origin::promise;
       futures_[i].add_done_callback([queue = queue_.another(), i](const future<T>&) { queue->put(i); });
     }
   }
 
-  class [[nodiscard("next does nothing until it is co_awaited")]] next_awaiter {
+  class [[nodiscard("next does nothing until it is co_awaited")]] next_awaiter : sched::suspended_list::node {
    public:
     using resumes_in_pool = void;
     explicit next_awaiter(completions & from) noexcept : from_(from) {}
     bool await_ready() { return from_.left_ == 0 || from_.queue_->take(index_); }
     bool await_suspend(std::coroutine_handle<> h) {
-      detail::prepare(waiter_, detail::worker::of_this_thread(), h);
-      return from_.queue_->wait(&waiter_);
+      auto* w = detail::worker::of_this_thread();
+      detail::prepare(waiter_, w, h);
+      if (from_.of_promises_ && w != nullptr) w->suspended.add(*this);
+      return from_.queue_->wait(&waiter_);  // from here on it may be resumed
     }
+    /// Throws cancelled_error if the pool ends while all that is left are promises that nobody sets.
     std::optional<completion<T>> await_resume() {
+      sched::suspended_list::remove(*this);
       if (from_.left_ == 0) return std::nullopt;
-      if (!index_) from_.queue_->take(index_);
+      if (!index_ && !from_.queue_->take(index_)) detail::refuse_interrupted_await();
       --from_.left_;
       auto f = std::move(from_.futures_[*index_]);
       while (!f.done()) base::give_way();  // the callback runs just before the future is done to others
@@ -122,6 +135,12 @@ class completions {
     }
 
    private:
+    detail::waiter* interrupt() noexcept override {
+      if (!from_.queue_->withdraw(&waiter_)) return nullptr;
+      sched::suspended_list::remove_interrupted(*this);
+      return &waiter_;
+    }
+
     completions& from_;
     std::optional<std::size_t> index_;
     detail::waiter waiter_;
@@ -133,6 +152,7 @@ class completions {
  private:
   std::vector<future<T>> futures_;
   std::size_t left_;
+  bool of_promises_ = false;
   detail::ready_queue_hold queue_;
 };
 
