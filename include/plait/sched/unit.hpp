@@ -18,7 +18,7 @@ struct unit {
   /// Null until the first counted child, or the first question or request about stopping. Made by the unit's own
   /// running code, by who acts for it, or by who cancels it.
   family* children;
-  family* parent;  ///< counts this unit; forks use it in another way: see task/promise.hpp
+  family* parent;  ///< counts this unit; forks use it in another way: see task/frame.hpp
   void* context;   ///< inherited by all that this unit starts: the run of a runtime, or null
   /// When it started, by the workers' clocks (worker.hpp); until then, its parent's time.
   std::uint64_t started;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <plait/base/functional.hpp>
-#include <plait/task/promise.hpp>
+#include <plait/task/frame.hpp>
 
 #include <coroutine>
 #include <type_traits>
