@@ -23,6 +23,7 @@
 #include <plait/task/sync/async_semaphore.hpp>
 #include <plait/task/sync/channel.hpp>
 #include <plait/task/task.hpp>
+#include <plait/task/task_group.hpp>
 #include <plait/task/this_worker.hpp>
 #include <plait/task/unobserved.hpp>
 #include <plait/task/wait_children.hpp>
