@@ -3,6 +3,7 @@
 
 #include <plait/base/errors.hpp>
 #include <plait/base/fixed_array.hpp>
+#include <plait/base/function_ref.hpp>
 #include <plait/base/pause.hpp>
 #include <plait/base/thread.hpp>
 #include <plait/sched/outside.hpp>
@@ -162,14 +163,13 @@ class pool {
 
   /// The calling thread, a worker of this pool or about to be one, executes jobs until stop() is true. Who makes it
   /// true must wake the worker.
-  template <class Stop>
-  void drive(sched::worker& w, Stop stop) noexcept {
+  void drive(sched::worker& w, function_ref<bool()> stop) noexcept {
     loop_until(w, sched::worker::loop::free, stop, clock::time_point::max());
   }
 
   /// The same inside a task that waits. It also ends when the time has come, looked at between two jobs.
-  template <class Stop>
-  void help(sched::worker& w, Stop stop, clock::time_point deadline = clock::time_point::max()) noexcept {
+  void help(sched::worker& w, function_ref<bool()> stop,
+            clock::time_point deadline = clock::time_point::max()) noexcept {
     auto* const beyond = outside();
     const bool in_bound = beyond != nullptr && beyond->in_bound();
     if (in_bound) beyond->leave_bound();
@@ -187,10 +187,9 @@ class pool {
   }
 
   /// The calling thread is worker 0 until stop() is true.
-  template <class Stop>
-  void work_here(Stop stop) noexcept {
+  void work_here(function_ref<bool()> stop) noexcept {
     const sched::worker::thread_scope scope(at(0));
-    drive(at(0), std::move(stop));
+    drive(at(0), stop);
   }
 
  private:
@@ -235,8 +234,8 @@ class pool {
     }
   }
 
-  template <class Stop>
-  void loop_until(sched::worker& w, sched::worker::loop kind, Stop& stop, clock::time_point deadline) noexcept {
+  void loop_until(sched::worker& w, sched::worker::loop kind, function_ref<bool()> stop,
+                  clock::time_point deadline) noexcept {
     const sched::worker::stack_scope scope(w, kind);
     const auto ended = [&] { return stop() || (deadline != clock::time_point::max() && clock::now() >= deadline); };
     while (!ended()) {
@@ -288,8 +287,7 @@ class pool {
 
   /// Looks for a job in the whole process and beyond until it has executed one or stop() is true: first in turns, then
   /// asleep.
-  template <class Stop>
-  void search(sched::worker& w, Stop& stop, clock::time_point deadline) noexcept {
+  void search(sched::worker& w, function_ref<bool()> stop, clock::time_point deadline) noexcept {
     const auto role = w.role();
     parking_.begin_search(role);
     for (;;) {
@@ -299,8 +297,7 @@ class pool {
   }
 
   /// The turns of a search. True if it has ended: the worker is not counted as searching any more.
-  template <class Stop>
-  bool look_around(sched::worker& w, sched::parking_lot::role role, Stop& stop) noexcept {
+  bool look_around(sched::worker& w, sched::parking_lot::role role, function_ref<bool()> stop) noexcept {
     const auto until =
         clock::now() + (crowded_.load(std::memory_order_relaxed) ? nanoseconds(0)  // hints, both
                                                                  : patience_.load(std::memory_order_relaxed));
@@ -343,8 +340,7 @@ class pool {
 
   /// Sleeps until there may be something to do; one worker at a time does so where it hears what comes from outside.
   /// True if it has found a last resort and executed it: the search has ended. asides: the count before its last look.
-  template <class Stop>
-  bool rest(sched::worker& w, sched::parking_lot::role role, std::uint32_t asides, Stop& stop,
+  bool rest(sched::worker& w, sched::parking_lot::role role, std::uint32_t asides, function_ref<bool()> stop,
             clock::time_point deadline) noexcept {
     auto* const beyond = outside();
     const bool listens =

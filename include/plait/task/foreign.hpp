@@ -30,6 +30,7 @@ class relay {
     void unhandled_exception() const noexcept { std::terminate(); }
   };
 
+  template <class = void>  // compiled where it is used
   static relay to(waiter* w) {
     resume_later(w);
     co_return;
@@ -83,7 +84,7 @@ class relayed_awaiter {
 
   auto await_suspend(std::coroutine_handle<> task) {
     prepare(waiter_, worker::of_this_thread(), task);
-    const auto stand_in = relay::to(&waiter_).handle();
+    const auto stand_in = relay::to<>(&waiter_).handle();
     using result = decltype(awaiter_.await_suspend(stand_in));
     try {
       // Once it has the handle, another thread may resume the task and end this awaiter.
