@@ -89,8 +89,7 @@ def main():
         log.unlink(missing_ok=True)
         command = ["meson", "test", "-C", str(directory), "--no-rebuild", "--logbase", "suites"]
         command += ["--num-processes", str(jobs), *options, *runnable]
-        print(f"   building {len(wanted)} programs; this takes minutes the first time", flush=True)
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
         results = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
         if not results:
             print(done.stdout)
