@@ -7,6 +7,7 @@ and a shared library on plait's core, and one of two units on all of plait, and 
 import argparse
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -78,6 +79,25 @@ def with_make(project):
     project.run_programs(".")
 
 
+def check_settings(work, prefix, compiler):
+    """Units with and without MPI must not link, also where they share nothing of the distributed layer."""
+    directory = work / "settings"
+    directory.mkdir()
+    (directory / "main.cpp").write_text("#include <plait/dist/options.hpp>\nint other();\nint main() { return other(); }\n")
+    (directory / "other.cpp").write_text("#include <plait/dist/options.hpp>\nint other() { return 0; }\n")
+    command = [*shlex.split(compiler), "-std=c++20", f"-I{prefix}/include"]
+    for unit, setting in (("main", 0), ("other", 0), ("other", 1)):
+        run(*command, f"-DPLAIT_WITH_MPI={setting}", "-c", f"{unit}.cpp", "-o", f"{unit}{setting}.o", cwd=directory, env=None)
+    run(*command, "main0.o", "other0.o", "-o", "same", cwd=directory, env=None)
+    try:
+        run(*command, "main0.o", "other1.o", "-o", "different", cwd=directory, env=None)
+    except failure as refused:
+        if "PLAIT_WITH_MPI" in str(refused):
+            return
+        raise
+    raise failure("a unit with MPI and one without it were linked")
+
+
 def check_tree(root, prefix):
     ours = {p.relative_to(root / "include") for p in (root / "include").rglob("*.hpp")}
     theirs = {p.relative_to(prefix / "include") for p in (prefix / "include").rglob("*.hpp")}
@@ -106,7 +126,10 @@ def main():
             cwd=work, env=env)
         run("meson", "install", "-C", work / "build", cwd=work, env=env)
         kinds = {"meson": with_meson, "cmake": with_cmake, "cmake-core": with_cmake_core, "make": with_make}
-        checks = {"install": lambda: check_tree(root, prefix)}
+        checks = {
+            "install": lambda: check_tree(root, prefix),
+            "settings": lambda: check_settings(work, prefix, options.compiler),
+        }
         for kind, build in kinds.items():
             if not shutil.which(kind.split("-")[0]):
                 print(f"{kind}: left out, there is no {kind.split('-')[0]} here")

@@ -4,4 +4,5 @@
 
 #include <vector>
 
-plait::task<void> lost() { co_await plait::parallel_sort(std::vector<int>{3, 1, 2}); }
+std::vector<int> made();
+plait::task<void> lost() { co_await plait::parallel_sort(made()); }

@@ -25,7 +25,8 @@ struct in_new_thread {
   std::jthread& thread;
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> h) {
-    thread = std::jthread([h] { h.resume(); });
+    auto& started = thread;  // the thread may resume the task, which ends this awaiter
+    started = std::jthread([h] { h.resume(); });
   }
   int await_resume() const noexcept { return 42; }
 };

@@ -353,11 +353,11 @@ TEST_CASE("futures of promises join and complete like others") {
       std::vector<promise<int>> promises(10);
       std::vector<future<int>> futures;
       for (auto& p : promises) futures.push_back(p.get_future());
+      auto all = plait::as_completed(std::move(futures));  // first: those that are done already come in their order
       auto setter = spawn_on(where, [&promises] {
         for (std::size_t i = promises.size(); i-- > 0;) promises[i].set_value(static_cast<int>(i));
       });
       int order = 9, wrong = 0;
-      auto all = plait::as_completed(std::move(futures));
       while (auto c = co_await next(all)) wrong += co_await c->future != order--;
       co_await setter;
       promise<> a;

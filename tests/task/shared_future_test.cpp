@@ -118,8 +118,8 @@ TEST_CASE("an exception reaches every reader, and is reported only if it reached
   auto before =
       plait::set_unobserved_exception_handler([&](const std::exception_ptr&, std::string_view) { ++reported; });
   {
+    gate g;  // outlives the pool, whose last task looks at it
     pool p({.workers = 2});
-    gate g;
     auto f = p.spawn(g.fail()).share();
     std::vector<future<int>> readers;
     for (int i = 0; i < 10; ++i) readers.push_back(p.spawn(read(f)));

@@ -3,6 +3,7 @@
 
 #include <plait/base/compose.hpp>
 #include <plait/base/errors.hpp>
+#include <plait/dist/one_setting.hpp>
 
 #include <cerrno>
 #include <cstdlib>
