@@ -62,21 +62,20 @@ class timer_queue {
     }
     note();
   }
-  /// Fires all that are due; gives what is to be resumed, linked by next_job.
+  /// Fires all that are due; gives what is to be resumed, linked by next_job, the earliest last: so that it is on top
+  /// of the deque into which they are pushed.
   job* take_due(time_point now) noexcept {
     const std::lock_guard lock(mutex_);
-    job* first = nullptr;
-    job** end = &first;
+    job* latest = nullptr;
     while (!heap_.empty() && heap_.front()->when <= now) {
       auto* t = heap_.front();
       remove(*t);
       auto* w = t->fire(t);
       if (w == nullptr) continue;
-      *end = w;
-      end = &w->next_job;
+      w->next_job = latest;
+      latest = w;
     }
-    *end = nullptr;
-    return first;
+    return latest;
   }
 
  private:
