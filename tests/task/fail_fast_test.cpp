@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "children.hpp"
 #include "support/waiting.hpp"
 
 using namespace std::chrono_literals;
@@ -21,20 +22,14 @@ using plait::promise;
 using plait::spawn;
 using plait::task;
 using plait::when_all;
+using plait_test::fail;
+using plait_test::make;
+using plait_test::nothing;
+using plait_test::number;
+using plait_test::refer;
 
 namespace {
 
-task<int> number(int n) {
-  if (n % 2 == 0) co_await plait::yield();
-  co_return n;
-}
-task<> nothing() { co_return; }
-task<std::unique_ptr<int>> make(int n) { co_return std::make_unique<int>(n); }
-task<int&> refer(int& x) { co_return x; }
-task<int> fail(const char* what, int yields) {
-  for (int i = 0; i < yields; ++i) co_await plait::yield();
-  throw std::runtime_error(what);
-}
 /// Goes on until it is asked to stop.
 task<int> endless(std::atomic<int>& ended) {
   while (!plait::this_task::cancelled()) co_await plait::yield();

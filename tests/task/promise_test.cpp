@@ -12,6 +12,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -443,4 +444,16 @@ TEST_CASE("a promise may be set while the pool of a task that waits for it ends"
     setter.join();
     REQUIRE(ended == 1);
   }
+}
+
+TEST_CASE("a promise that was cancelled by a future which is then dropped is not reported as unobserved") {
+  std::atomic<int> reported{0};
+  auto before =
+      plait::set_unobserved_exception_handler([&](const std::exception_ptr&, std::string_view) { ++reported; });
+  {
+    plait::promise<int> p;
+    CHECK(p.get_future().cancel());
+  }
+  plait::set_unobserved_exception_handler(before);
+  CHECK(reported.load() == 0);
 }

@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <thread>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -71,7 +70,7 @@ TEST_CASE("tasks wake in the order of their times, whatever the order in which t
 TEST_CASE("all workers asleep: an earlier timer that another thread's task sets is not late") {
   pool p({.workers = 2});
   auto late = p.spawn([]() -> task<void> { co_await plait::sleep_for(2s); });
-  std::this_thread::sleep_for(5ms);  // both workers sleep, one until the timer
+  plait_test::wait_until([&] { return p.timers().any() && p.parking().sleepers() == 2; }, "both workers to sleep");
   const auto start = clock_type::now();
   p.run([]() -> task<void> { co_await plait::sleep_for(10ms); }());
   const auto took = clock_type::now() - start;

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <memory>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 
 using namespace std::chrono_literals;
@@ -179,4 +180,63 @@ TEST_CASE("a group that lives long keeps no more than what runs") {
     co_await g.join();
   }(n));
   CHECK(n.load() == 100'000);
+}
+
+TEST_CASE("a stop callback of a task in a group may add to the group and ask it to stop again") {
+  pool p({.workers = 2});
+  std::atomic<int> n{0};
+  p.run([](std::atomic<int>& c) -> task<void> {
+    task_group g;
+    std::atomic<bool> ready{false};
+    g.spawn([&]() -> task<void> {
+      const std::stop_callback more(plait::this_task::stop_token(), [&] {
+        for (int i = 0; i < 100; ++i) g.spawn(count(c));
+        g.request_stop();
+      });
+      ready = true;
+      while (!plait::this_task::cancelled()) co_await plait::yield();
+    });
+    while (!ready.load()) co_await plait::yield();
+    g.request_stop();
+    try {
+      co_await g.join();
+    } catch (const plait::cancelled_error&) {  // those that had not started
+    }
+  }(n));
+  CHECK(n.load() <= 100);
+}
+
+TEST_CASE("tasks that were forked in a group may be the first to spawn in it, several at once") {
+  pool p({.workers = 4});
+  for (int turn = 0; turn < 50; ++turn) {
+    std::atomic<int> n{0};
+    p.run([](std::atomic<int>& c) -> task<void> {
+      task_group g;
+      for (int i = 0; i < 8; ++i) {
+        co_await g.fork([](task_group& group, std::atomic<int>& k) -> task<void> {
+          co_await plait::yield();
+          group.spawn(count(k));
+        }(g, c));
+      }
+      co_await g.join();
+    }(n));
+    REQUIRE(n.load() == 8);
+  }
+}
+
+TEST_CASE("a task that was asked to stop spawns no endless tasks in a group that it has joined once") {
+  pool p({.workers = 2});
+  std::atomic<int> started{0};
+  std::atomic<int> stopped{0};
+  auto f = p.spawn([](std::atomic<int>& begun, std::atomic<int>& ended) -> task<void> {
+    task_group g;
+    g.spawn(until_stopped(begun, ended));
+    co_await g.join();
+    co_await g.fork(until_stopped(begun, ended));
+    co_await g.join();
+  }(started, stopped));
+  plait_test::wait_until([&] { return started.load() == 1; }, "the first task to start");
+  CHECK(!f.cancel());
+  f.get();
+  CHECK(stopped.load() == 2);
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
+#include "children.hpp"
+
 #include <plait/core.hpp>
 
 #include <doctest/doctest.h>
@@ -20,20 +22,14 @@ using plait::settled;
 using plait::spawn;
 using plait::task;
 using plait::when_all_settled;
+using plait_test::fail;
+using plait_test::make;
+using plait_test::nothing;
+using plait_test::number;
+using plait_test::refer;
 
 namespace {
 
-task<int> number(int n) {
-  if (n % 2 == 0) co_await plait::yield();
-  co_return n;
-}
-task<> nothing() { co_return; }
-task<std::unique_ptr<int>> make(int n) { co_return std::make_unique<int>(n); }
-task<int&> refer(int& x) { co_return x; }
-task<int> fail(const char* what, int yields) {
-  for (int i = 0; i < yields; ++i) co_await plait::yield();
-  throw std::runtime_error(what);
-}
 task<> fail_with_nothing() {
   throw std::domain_error("nothing");
   co_return;

@@ -19,4 +19,20 @@ PLAIT_ALWAYS_INLINE void pause() noexcept {
 /// Lets another thread have the processor, if one wants it.
 inline void give_way() noexcept { ::sched_yield(); }
 
+/// One wait after another in a loop that ends when another thread has done a few instructions: pauses, and gives way
+/// now and then, since that thread may not be running.
+class backoff {
+ public:
+  void wait() noexcept {
+    if (++turns_ % 16 == 0) {
+      give_way();
+    } else {
+      pause();
+    }
+  }
+
+ private:
+  unsigned turns_ = 0;
+};
+
 }  // namespace plait::base

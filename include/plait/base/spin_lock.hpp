@@ -7,17 +7,11 @@
 
 namespace plait::base {
 
-/// A mutex of one byte for a few instructions. Who waits gives way after a while, since the holder may not be running.
+/// A mutex of one byte for a few instructions.
 class spin_lock {
  public:
   void lock() noexcept {
-    for (unsigned turn = 1; held_.exchange(true, std::memory_order_acquire); ++turn) {  // partner: unlock
-      if (turn % 16 == 0) {
-        give_way();
-      } else {
-        pause();
-      }
-    }
+    for (backoff turns; held_.exchange(true, std::memory_order_acquire);) turns.wait();  // partner: unlock
   }
   void unlock() noexcept { held_.store(false, std::memory_order_release); }  // partner: lock
 

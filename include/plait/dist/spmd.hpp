@@ -78,7 +78,7 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
     this->state.store(2 * state_owner | state_claimed, std::memory_order_relaxed);  // not shared yet
   }
   ~gathering() override {
-    if (this->ended == outcome::error && !this->seen) report_unobserved(std::move(this->error), "an spmd call");
+    if (this->is_unobserved()) report_unobserved(std::move(this->error), "an spmd call");
     end_observers(*this);
     this->clear();
   }

@@ -59,10 +59,7 @@ class submitted final : public portable, public awaiting_reply, public result_ce
                       std::memory_order_relaxed);  // published by the queue: the future's hold, and ours
   }
   ~submitted() override {
-    if (this->ended == outcome::error && !this->seen &&
-        !(this->stop_requested() && plait::detail::is_cancellation(this->error))) {
-      report_unobserved(std::move(this->error), name());
-    }
+    if (this->is_unobserved()) report_unobserved(std::move(this->error), name());
     end_observers(*this);
     this->clear();
   }

@@ -32,13 +32,13 @@ class solo_transport final : public transport {
   }
 
   int poll(frame_handler handler) override {
-    const auto count = static_cast<int>(sent_.size());  // the handler may send more
+    const auto count = static_cast<int>(sent_.size() - delivered_);  // the handler may send more
     for (int i = 0; i < count; ++i) {
-      const frame bytes = std::move(sent_[0]);
-      sent_.erase(0);
-      if (sent_.empty()) waiting_.store(false);
-      handler(0, bytes);
+      const frame bytes = std::move(sent_[delivered_++]);
+      handler(0, bytes);  // may throw: the rest is for the next poll
     }
+    sent_.erase_first(std::exchange(delivered_, 0));
+    waiting_.store(!sent_.empty());
     return count;
   }
 
@@ -61,6 +61,7 @@ class solo_transport final : public transport {
 
  private:
   base::growing_array<frame> sent_;
+  std::size_t delivered_ = 0;         // of those
   std::atomic<bool> waiting_{false};  // whether there are some; for the sleeper, who may not look
   doorbell bell_;
   const std::string host_name_ = this_host_name();

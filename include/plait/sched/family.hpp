@@ -109,7 +109,7 @@ class family {
   void leave() noexcept {
     stops.mutex.lock();
     auto* upper = std::exchange(stops.above, nullptr);
-    stops.joined = true;
+    stops.joined.store(true, std::memory_order_relaxed);  // by the mutex: nobody joins it any more
     stops.mutex.unlock();
     if (upper == nullptr) return;
     upper->stops.mutex.lock();

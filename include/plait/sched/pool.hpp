@@ -333,7 +333,8 @@ class pool {
   void leave_search(sched::parking_lot::role role) noexcept {
     if (!parking_.end_search(role)) return;
     parking_.see_pushes();
-    if (victims_.injected.empty() && !timers_.any() && !victims_.anything_to_steal(sched::jobs::all, nullptr)) return;
+    const bool timed = timers_.any() && timekeeper_.load(std::memory_order_seq_cst) == nullptr;  // partner: rest
+    if (victims_.injected.empty() && !timed && !victims_.anything_to_steal(sched::jobs::all, nullptr)) return;
     parking_.notify_free();
     parking_.notify_all_kinds();
   }

@@ -31,12 +31,12 @@ class stop_node {
  public:
   base::spin_lock mutex;                      ///< of what follows, up to `source`
   unit* owner = nullptr;                      ///< null when the unit is ending
-  bool joined = false;                        ///< `above` is final
   family* above = nullptr;                    ///< of the unit that has forked this one; held while it stands here
   family* first_below = nullptr;              ///< of units that this one has forked, linked by next_sibling
   std::stop_source source{std::nostopstate};  ///< for those who want a std::stop_token
 
-  family* next_sibling = nullptr;  ///< this and the next: by the mutex of the node above
+  std::atomic<bool> joined{false};  ///< `above` is final; written by the holder of the mutex
+  family* next_sibling = nullptr;   ///< this and the next: by the mutex of the node above
   family* sibling_before = nullptr;
   family* next_told = nullptr;  ///< in the list of who requests a stop
 

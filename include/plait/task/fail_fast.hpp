@@ -24,13 +24,33 @@ namespace detail {
 /// Stops all of a set of children when one of them fails. Lies in the frame of the task that joins them all.
 class first_failure {
  public:
+  /// Watches the futures that `for_each(fn)` calls fn with. Must not end before all of them have.
+  template <class ForEach>
+  void watch_all(ForEach for_each) noexcept {
+    try {
+      for_each([this](const auto& f) { add(f); });
+      for_each([this](const auto& f) { watch(f); });
+    } catch (...) {  // no memory for it
+      wrong_ = std::current_exception();
+      stop_all();
+    }
+  }
+  void stop_all() noexcept {
+    for (auto& c : children_) c.stop(*c.cell);
+  }
+  /// After all have ended: throws what the child that failed first threw, or what watch_all met.
+  void rethrow() const {
+    if (wrong_) std::rethrow_exception(wrong_);
+    if (cause_) std::rethrow_exception(cause_);
+  }
+
+ private:
   template <class T>
   void add(const future<T>& f) {
     if (!f.valid()) return;
     children_.push_back({&cell_of(f), [](cell_base& c) noexcept {
-                           auto& cell = static_cast<result_cell<T>&>(c);
                            try {
-                             if (c.kind == origin::fork || !c.control(&c, request::cancel)) stop_task(cell);
+                             cancel_task(static_cast<result_cell<T>&>(c));
                            } catch (...) {  // no memory: it ends by itself
                            }
                          }});
@@ -46,13 +66,6 @@ class first_failure {
       stop_all();
     });
   }
-  void stop_all() noexcept {
-    for (auto& c : children_) c.stop(*c.cell);
-  }
-  /// After all have ended: the exception of the child that failed first, or null.
-  const std::exception_ptr& cause() const noexcept { return cause_; }
-
- private:
   struct child_cell {
     cell_base* cell;
     void (*stop)(cell_base&) noexcept;
@@ -61,6 +74,7 @@ class first_failure {
   std::vector<child_cell> children_;
   std::atomic<bool> failed_{false};
   std::exception_ptr cause_;
+  std::exception_ptr wrong_;
 };
 
 /// Starts a child; a task not, if another child has failed already.
@@ -90,23 +104,6 @@ task<void> join_stopping(const future<T>& f, first_failure& others) {
   }
 }
 
-template <class... T>
-task<results::tuple<T...>> join_fast(std::tuple<future<T>...> futures) {
-  first_failure others;
-  std::exception_ptr wrong;
-  try {
-    std::apply([&](auto&... f) { (others.add(f), ...); }, futures);
-    std::apply([&](auto&... f) { (others.watch(f), ...); }, futures);
-  } catch (...) {
-    wrong = std::current_exception();
-    others.stop_all();
-  }
-  co_await std::apply([&](auto&... f) -> task<void> { (co_await join_stopping(f, others), ...); }, futures);
-  if (wrong) std::rethrow_exception(wrong);
-  if (others.cause()) std::rethrow_exception(others.cause());
-  co_return results::of(futures);
-}
-
 template <class... C>
 task<results::tuple<child_value_t<C>...>> start_and_join_fast(C... children) {
   std::tuple<future<child_value_t<C>>...> futures;
@@ -114,7 +111,13 @@ task<results::tuple<child_value_t<C>...>> start_and_join_fast(C... children) {
   co_await [](bool& stop, std::tuple<future<child_value_t<C>>...>& f, C&... c) -> task<void> {
     co_await std::apply([&](auto&... started) -> task<void> { (co_await start_unless(stop, c, started), ...); }, f);
   }(failed, futures, children...);
-  co_return co_await join_fast(std::move(futures));
+  first_failure others;
+  others.watch_all([&](auto use) { std::apply([&](auto&... f) { (use(f), ...); }, futures); });
+  co_await [](std::tuple<future<child_value_t<C>>...>& all, first_failure& o) -> task<void> {
+    co_await std::apply([&](auto&... f) -> task<void> { (co_await join_stopping(f, o), ...); }, all);
+  }(futures, others);
+  others.rethrow();
+  co_return results::of(futures);
 }
 
 template <class C>
@@ -123,17 +126,11 @@ task<std::vector<results::element<child_value_t<C>>>> start_and_join_range_fast(
   bool failed = false;
   for (std::size_t i = 0; i < children.size(); ++i) co_await start_unless(failed, children[i], futures[i]);
   first_failure others;
-  std::exception_ptr wrong;
-  try {
-    for (auto& f : futures) others.add(f);
-    for (auto& f : futures) others.watch(f);
-  } catch (...) {
-    wrong = std::current_exception();
-    others.stop_all();
-  }
+  others.watch_all([&](auto use) {
+    for (auto& f : futures) use(f);
+  });
   for (auto& f : futures) co_await join_stopping(f, others);
-  if (wrong) std::rethrow_exception(wrong);
-  if (others.cause()) std::rethrow_exception(others.cause());
+  others.rethrow();
   co_return results::of(futures);
 }
 

@@ -71,8 +71,9 @@ class [[nodiscard("fork does nothing until it is co_awaited: auto f = co_await f
 }  // namespace detail
 
 /// `co_await fork(t)` starts the task at once in this thread and gives its future; the rest of the awaiting task is
-/// offered to other workers (work-first, Blumofe and Leiserson 1999). The future is structured: it waits for the child
-/// where it is dropped, so the child may use its parent's locals. Throws plait::error off a worker.
+/// offered to other workers (work-first, Blumofe and Leiserson 1999). The future is structured: where it is
+/// dropped it asks the child to stop and waits for it, so the child may use its parent's locals. Throws plait::error
+/// off a worker.
 template <class T>
 detail::fork_awaiter<T> fork(task<T> t) {
   return detail::fork_awaiter<T>(t.release());

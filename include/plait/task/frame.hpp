@@ -41,10 +41,10 @@ inline void resume_parent(sched::job* j, worker& w) noexcept {
     children.add_own_child();
     // release: our family; acquire: the child's, or what who looked at the parent has made; partners: end_fork,
     // stop.hpp
-    while (mark_in(before) == link_busy ||
-           !link.compare_exchange_weak(before, marked(&children, link_taken), std::memory_order_acq_rel,
-                                       std::memory_order_acquire)) {
-      base::pause();
+    for (base::backoff turns; mark_in(before) == link_busy ||
+                              !link.compare_exchange_weak(before, marked(&children, link_taken),
+                                                          std::memory_order_acq_rel, std::memory_order_acquire);) {
+      turns.wait();
       before = link.load(std::memory_order_acquire);  // as above
     }
     if (before != nullptr) unit::count_end(family_in(before), &children);  // the parent does not wait for children now
@@ -213,14 +213,13 @@ task_handle<T> frame_of(result_cell<T>& cell) noexcept {
 
 template <class T>
 void promise_base<T>::tidy() noexcept {
-  if (this->ended == outcome::error && !this->seen && this->kind != origin::call) report();
+  if (this->kind != origin::call && this->is_unobserved()) report();
   end_observers(*this);
   this->clear();
 }
 
 template <class T>
 void promise_base<T>::report() noexcept {
-  if (this->stop_requested() && is_cancellation(this->error)) return;
   // The frame's second word is its destroy function, with both compilers; it carries the coroutine's name.
   void* const* frame = static_cast<void* const*>(frame_of<T>(*this).address());
   std::string name = "a task";

@@ -42,6 +42,14 @@ bool stop_task(result_cell<T>& cell) {
   return stop_running(child, child);
 }
 
+/// What future::cancel does to a task that has not ended.
+template <class T>
+bool cancel_task(result_cell<T>& cell) {
+  if (cell.kind != origin::fork && cell.control(&cell, request::cancel)) return true;
+  stop_task(cell);
+  return false;
+}
+
 /// Where a fork's future is dropped before the end of its task.
 template <class T>
 PLAIT_NOINLINE void stop_and_wait(result_cell<T>& cell) noexcept {
@@ -80,6 +88,31 @@ struct drop_guard {
   throw error("plait: a future was used that refers to no task: it was moved from, or its result was taken");
 }
 
+/// Suspends until the future's task has ended; leaves its result there.
+template <class T>
+class end_awaiter {
+ public:
+  using resumes_in_pool = void;
+  explicit end_awaiter(result_cell<T>& cell) noexcept : cell_(cell) {}
+  bool await_ready() const noexcept { return cell_.done(); }
+  bool await_suspend(std::coroutine_handle<> h) {
+    prepare(waiter_, worker::of_this_thread(), h);
+    return add_awaiting_task(cell_, waiter_);
+  }
+  void await_resume() const {
+    if (!cell_.done()) [[unlikely]]
+      refuse_interrupted_await();
+  }
+
+ private:
+  result_cell<T>& cell_;
+  waiter waiter_;
+};
+template <class T>
+end_awaiter<T> end_of(const future<T>& f) {
+  return end_awaiter<T>(cell_of(f));
+}
+
 template <class T>
 class future_awaiter {
  public:
@@ -109,8 +142,8 @@ class future_awaiter {
 
 /// A handle to a task that has been started. Move-only; one thread at a time uses it. Taking the result (`co_await`,
 /// `get`) ends it. A future of a fork is structured: where it is destroyed, or assigned over, before the task has
-/// ended, it waits for it. Any other dropped future detaches its task, whose exception then goes to the unobserved
-/// handler.
+/// ended, it asks the task to stop and waits for it. Any other dropped future detaches its task, whose exception then
+/// goes to the unobserved handler.
 template <class T = void>
 class [[nodiscard("a dropped future detaches its task, or waits for it if it was forked; its result is lost")]] future {
  public:
@@ -169,10 +202,7 @@ class [[nodiscard("a dropped future detaches its task, or waits for it if it was
   /// false. False too if it has ended, or is on another rank. Throws std::bad_alloc.
   bool cancel() {
     auto& c = cell();
-    if (done()) return false;
-    if (c.kind != detail::origin::fork && c.control(&c, detail::request::cancel)) return true;
-    detail::stop_task(c);
-    return false;
+    return !done() && detail::cancel_task(c);
   }
 
   /// Whether the task ended by cancellation: it never ran, or it ended by a cancelled_error. Never waits.

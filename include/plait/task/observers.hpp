@@ -241,7 +241,7 @@ waiter* complete(cell_base& cell, std::uint64_t drop, bool& last, BeforeDone bef
   sched::job* waiters = nullptr;
   auto s = cell.state.load(std::memory_order_acquire);  // partner: observe
   observer_block* closed = nullptr;
-  for (;;) {
+  for (base::backoff turns;;) {
     if (auto* block = block_of(s); block != nullptr && closed == nullptr) {
       block->close(cell);
       waiters = block->take_waiters();
@@ -249,7 +249,7 @@ waiter* complete(cell_base& cell, std::uint64_t drop, bool& last, BeforeDone bef
       s = cell.state.load(std::memory_order_acquire);  // partner: owners that were dropped meanwhile
     }
     if ((s & state_held) != 0) {
-      base::pause();
+      turns.wait();
       s = cell.state.load(std::memory_order_acquire);  // partner: let_go
       continue;
     }
@@ -270,7 +270,7 @@ inline waiter* complete(cell_base& cell, std::uint64_t drop, bool& last) noexcep
 /// Keeps the task from ending until let_go. False if it has ended.
 inline bool hold_open(cell_base& cell) noexcept {
   auto s = cell.state.load(std::memory_order_acquire);
-  for (unsigned turn = 1;; ++turn) {
+  for (base::backoff turns;;) {
     if ((s & state_done) != 0) return false;
     if ((s & state_held) == 0) {
       // acquire: what an earlier holder has made; partner: let_go
@@ -278,11 +278,7 @@ inline bool hold_open(cell_base& cell) noexcept {
         return true;
       continue;
     }
-    if (turn % 16 == 0) {
-      base::give_way();
-    } else {
-      base::pause();
-    }
+    turns.wait();
     s = cell.state.load(std::memory_order_acquire);  // as above
   }
 }

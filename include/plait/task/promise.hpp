@@ -48,7 +48,7 @@ class promise_cell final : public result_cell<T> {
     this->state.store(state_owner, std::memory_order_relaxed);  // nobody else knows it
   }
   ~promise_cell() {
-    if (this->ended == outcome::error && !this->seen) report_unobserved(std::move(this->error), "a promise");
+    if (this->is_unobserved()) report_unobserved(std::move(this->error), "a promise");
     end_observers(*this);
     this->clear();
   }

@@ -113,6 +113,17 @@ struct cell_base {
   throw cancelled_error("plait: the pool ended while the task waited for a promise that nobody had set");
 }
 
+/// Whether it is a cancelled_error.
+inline bool is_cancellation(const std::exception_ptr& e) noexcept {
+  try {
+    std::rethrow_exception(e);
+  } catch (const cancelled_error&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 struct nothing {};
 
 template <class T>
@@ -160,6 +171,11 @@ struct result_cell : cell_base {
   void destroy_value() noexcept {
     using type = stored_t<T>;
     value.~type();
+  }
+
+  /// Whether it ends with an exception that nobody has seen and somebody should. By the last owner.
+  bool is_unobserved() const noexcept {
+    return ended == outcome::error && !seen && !(stop_requested() && is_cancellation(error));
   }
 
   template <class... A>

@@ -49,30 +49,16 @@ T copied_result(const future<T>& f) {
 }
 
 template <class T>
-class shared_awaiter {
+class shared_awaiter : public end_awaiter<T> {
  public:
-  using resumes_in_pool = void;
-  explicit shared_awaiter(const future<T>& f) : from_(f), cell_(cell_of(f)) {}
-
-  bool await_ready() const noexcept { return cell_.done(); }
-  bool await_suspend(std::coroutine_handle<> h) {
-    prepare(waiter_, worker::of_this_thread(), h);
-    return add_awaiting_task(cell_, waiter_);
-  }
+  explicit shared_awaiter(const future<T>& f) : end_awaiter<T>(cell_of(f)), from_(f) {}
   looked_at_t<T> await_resume() const {
-    check();
+    end_awaiter<T>::await_resume();
     return from_.result();
-  }
-  /// Throws if it was resumed before the end.
-  void check() const {
-    if (!cell_.done()) [[unlikely]]
-      refuse_interrupted_await();
   }
 
  private:
   const future<T>& from_;
-  result_cell<T>& cell_;
-  waiter waiter_;
 };
 
 }  // namespace detail
@@ -155,20 +141,17 @@ class [[nodiscard("a dropped shared_future may be the last one of its task")]] s
 
 /// Awaits a shared_future that it keeps.
 template <class T>
-class shared_future<T>::copy_awaiter {
+class shared_future<T>::copy_awaiter : public detail::end_awaiter<T> {
  public:
-  using resumes_in_pool = void;
-  explicit copy_awaiter(shared_future kept) : kept_(std::move(kept)), awaiter_(kept_.inner()) {}
-  bool await_ready() const noexcept { return awaiter_.await_ready(); }
-  bool await_suspend(std::coroutine_handle<> h) { return awaiter_.await_suspend(h); }
+  explicit copy_awaiter(shared_future kept)
+      : detail::end_awaiter<T>(detail::cell_of(kept.inner())), kept_(std::move(kept)) {}
   T await_resume() const {
-    awaiter_.check();
+    detail::end_awaiter<T>::await_resume();
     return detail::copied_result(kept_.inner());
   }
 
  private:
   shared_future kept_;
-  detail::shared_awaiter<T> awaiter_;
 };
 
 template <class T>

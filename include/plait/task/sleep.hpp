@@ -4,7 +4,6 @@
 #include <plait/base/clock.hpp>
 #include <plait/task/suspension.hpp>
 
-#include <cerrno>
 #include <coroutine>
 #include <mutex>
 

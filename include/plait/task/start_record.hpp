@@ -29,7 +29,7 @@ struct start_record : sched::job, unit {
   std::atomic_ref<family*> link() noexcept { return std::atomic_ref<family*>(parent); }
 };
 
-/// A family in a link, with marks in its lowest bits.
+// A family in a link, with marks in its lowest bits.
 inline constexpr std::uintptr_t link_ended = 1;
 inline constexpr std::uintptr_t link_taken = 2;
 inline constexpr std::uintptr_t link_busy = 3;  ///< alone: somebody looks at the suspended parent
@@ -40,4 +40,5 @@ inline family* family_in(family* link) noexcept {
   return reinterpret_cast<family*>(reinterpret_cast<std::uintptr_t>(link) & ~std::uintptr_t{3});
 }
 inline std::uintptr_t mark_in(family* link) noexcept { return reinterpret_cast<std::uintptr_t>(link) & 3; }
+
 }  // namespace plait::detail

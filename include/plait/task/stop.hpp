@@ -19,7 +19,7 @@ inline family* family_above(unit& of) {
   const std::atomic_ref<family*> link(of.parent);
   auto* l = link.load(std::memory_order_acquire);  // partner: resume_parent
   if (l != nullptr && mark_in(l) == 0) return nullptr;
-  for (;;) {
+  for (base::backoff turns;;) {
     if (mark_in(l) == link_taken) {  // the parent runs beside it, or has ended: its family counts it
       family_in(l)->add_subtree();
       return family_in(l);
@@ -41,7 +41,7 @@ inline family* family_above(unit& of) {
         throw;
       }
     }
-    base::pause();
+    turns.wait();
     l = link.load(std::memory_order_acquire);  // as above
   }
 }
@@ -85,11 +85,12 @@ inline void request_stop(family& of) noexcept {
 /// The family of the running unit, which is in the tree from now on, as are all those above. Throws std::bad_alloc.
 inline family& join_stop_tree(unit& running) {
   auto& own = running.make_children();
+  if (own.stops.joined.load(std::memory_order_acquire)) return own;  // partner: the stores below
   auto* f = &own;
   auto* at = &running;     // cannot end while its node is locked
   family* told = nullptr;  // the highest one whose parent was told to stop
   f->stops.mutex.lock();
-  while (!f->stops.joined) {
+  while (!f->stops.joined.load(std::memory_order_relaxed)) {  // by its mutex
     family* above = nullptr;
     try {
       above = family_above(*at);
@@ -97,10 +98,13 @@ inline family& join_stop_tree(unit& running) {
       f->stops.mutex.unlock();
       throw;
     }
-    f->stops.joined = true;
-    if (above == nullptr) break;
+    if (above == nullptr) {
+      f->stops.joined.store(true, std::memory_order_release);  // partner: the load above
+      break;
+    }
     above->stops.mutex.lock();
     f->join(*above);
+    f->stops.joined.store(true, std::memory_order_release);  // as above
     if (above->stops.requested()) told = f;
     f->stops.mutex.unlock();
     f = above;

@@ -28,7 +28,6 @@ class task_group {
   task_group& operator=(const task_group&) = delete;
   ~task_group() {
     request_stop();
-    inherited_.reset();
     while (take()) {
       for (const auto& child : joining_) {
         auto& cell = detail::cell_of(child);
@@ -83,8 +82,10 @@ class task_group {
   void request_stop() noexcept {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
-    for (auto& child : joining_) stop(child);
-    for (auto& child : children_) stop(child);
+    const bool outer = std::exchange(telling_, true);
+    for (std::size_t i = 0; i < joining_.size(); ++i) stop(joining_[i]);
+    for (std::size_t i = 0; i < children_.size(); ++i) stop(children_[i]);  // there may be more of them meanwhile
+    telling_ = outer;
   }
 
  private:
@@ -105,18 +106,20 @@ class task_group {
   }
 
   void add(future<void> child) {
+    std::vector<future<void>> ended;  // their end may run code that uses the group
     const std::lock_guard lock(mutex_);
     if (child.done() && !child.exception()) return;
-    if (children_.size() == children_.capacity()) forget_ended();
+    if (children_.size() == children_.capacity() && !telling_) move_ended(ended);
     children_.push_back(std::move(child));
-    if (stopped_) stop(children_.back());
+    if (stopped_ || token_.stop_requested()) stop(children_.back());
   }
   /// Keeps the memory of a long-lived group in proportion to what runs.
-  void forget_ended() {
+  void move_ended(std::vector<future<void>>& ended) {
     std::size_t kept = 0;
     for (auto& child : children_) {
       if (child.done()) {
         keep(child.exception());
+        ended.push_back(std::move(child));
       } else {
         std::swap(children_[kept++], child);
       }
@@ -140,10 +143,17 @@ class task_group {
     return !joining_.empty();
   }
   void inherit() {
-    if (inherited_) return;
-    const auto token = this_task::stop_token();
-    const std::lock_guard lock(inherit_mutex_);
-    if (!inherited_) inherited_.emplace(token, stop_all{this});
+    {
+      const std::lock_guard lock(mutex_);
+      if (inherits_) return;
+      inherits_ = true;
+    }
+    auto token = this_task::stop_token();
+    {
+      const std::lock_guard lock(mutex_);
+      token_ = token;
+    }
+    inherited_.emplace(std::move(token), stop_all{this});  // may call it at once
   }
 
   struct stop_all {
@@ -151,13 +161,15 @@ class task_group {
     void operator()() const noexcept { group->request_stop(); }
   };
 
-  std::mutex mutex_;
+  std::recursive_mutex mutex_;  ///< what is told to stop may run callbacks, which may add to the group
   std::vector<future<void>> children_;
   std::vector<future<void>> joining_;  ///< being waited for; only told to stop meanwhile
   std::exception_ptr failure_;
   bool stopped_ = false;
-  std::mutex inherit_mutex_;
-  std::optional<std::stop_callback<stop_all>> inherited_;
+  bool telling_ = false;  ///< by the holder of the mutex: no future may end
+  bool inherits_ = false;
+  std::stop_token token_;                                  ///< of the task that spawned first
+  std::optional<std::stop_callback<stop_all>> inherited_;  ///< ends first: it uses the rest
 };
 
 }  // namespace plait

@@ -40,17 +40,6 @@ inline std::string describe(const std::exception_ptr& e) {
   }
 }
 
-/// Whether it is a cancelled_error.
-inline bool is_cancellation(const std::exception_ptr& e) noexcept {
-  try {
-    std::rethrow_exception(e);
-  } catch (const cancelled_error&) {
-    return true;
-  } catch (...) {
-    return false;
-  }
-}
-
 inline void report_unobserved(std::exception_ptr e, std::string_view task) noexcept {
   try {
     unobserved_exception_handler handler;

@@ -53,31 +53,6 @@ task<void> start(future<T>& f, future<T>& started) {
   co_return;
 }
 
-/// Suspends until the future's task has ended; leaves its result there.
-template <class T>
-class end_awaiter {
- public:
-  using resumes_in_pool = void;
-  explicit end_awaiter(result_cell<T>& cell) noexcept : cell_(cell) {}
-  bool await_ready() const noexcept { return cell_.done(); }
-  bool await_suspend(std::coroutine_handle<> h) {
-    prepare(waiter_, worker::of_this_thread(), h);
-    return add_awaiting_task(cell_, waiter_);
-  }
-  void await_resume() const {
-    if (!cell_.done()) [[unlikely]]
-      refuse_interrupted_await();
-  }
-
- private:
-  result_cell<T>& cell_;
-  waiter waiter_;
-};
-template <class T>
-end_awaiter<T> end_of(const future<T>& f) {
-  return end_awaiter<T>(cell_of(f));
-}
-
 /// How when_all gives what has ended: results, or the first exception.
 struct results {
   template <class... T>
