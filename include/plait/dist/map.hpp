@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <plait/base/growing_array.hpp>
+#include <plait/base/fifo.hpp>
 #include <plait/base/ranges.hpp>
 #include <plait/dist/submit.hpp>
 #include <plait/task/as_completed.hpp>
@@ -136,18 +136,17 @@ task<std::vector<map_value<F>>> map_ranges(map_options options, R... ranges) {
     std::size_t inputs;
     future<std::vector<value>> results;
   };
-  base::growing_array<chunk> started;
-  std::size_t oldest = 0;  // those of `started` from here on are under way
+  base::fifo<chunk> under_way;
   std::vector<value> results;
   results.reserve(total);
   std::size_t done = 0;
   std::exception_ptr first;
   std::exception_ptr stopped;  // what a range, submit or progress threw: nothing more is started
   const auto start_some = [&] {
-    while (!inputs.empty() && (options.window == 0 || started.size() - oldest < options.window)) {
+    while (!inputs.empty() && (options.window == 0 || under_way.size() < options.window)) {
       auto next = inputs.take(options.chunk);
       const auto count = next.size();
-      started.push_back({count, submit<&map_chunk<F>>(std::move(next))});
+      under_way.push_back({count, submit<&map_chunk<F>>(std::move(next))});
     }
   };
   const auto unless_stopped = [&stopped](auto&& f) {
@@ -158,11 +157,10 @@ task<std::vector<map_value<F>>> map_ranges(map_options options, R... ranges) {
       stopped = std::current_exception();
     }
   };
-  while (oldest < started.size() || (!stopped && !inputs.empty())) {
+  while (!under_way.empty() || (!stopped && !inputs.empty())) {
     unless_stopped(start_some);
-    if (oldest == started.size()) break;
-    auto next = std::move(started[oldest++]);
-    if (oldest > 64 && oldest > started.size() / 2) started.erase_first(std::exchange(oldest, 0));
+    if (under_way.empty()) break;
+    auto next = under_way.pop_front();
     try {
       auto part = co_await next.results;
       for (auto&& result : part) results.push_back(std::move(result));

@@ -6,6 +6,7 @@
 #if PLAIT_WITH_MPI
 
 #include <plait/base/block.hpp>
+#include <plait/base/fifo.hpp>
 #include <plait/base/function_ref.hpp>
 #include <plait/base/growing_array.hpp>
 #include <plait/net/mpi_protocol.hpp>
@@ -159,12 +160,12 @@ class mpi_inbox {
   /// In the order of the announcements, since MPI matches the chunks of one source in order. What exceeds the limit
   /// waits at its sender.
   void post_bodies(function_ref<void(int source)> pulls) {
-    while (!announced_.empty() && (bodies_.empty() || receiving_bytes_ + announced_[0].size <= receiving_limit)) {
-      const announcement next = announced_[0];
+    while (!announced_.empty() && (bodies_.empty() || receiving_bytes_ + announced_.front().size <= receiving_limit)) {
+      const announcement next = announced_.front();
       body incoming = take_memory(next.size);
       incoming.source = next.source;
       incoming.chunks.reserve(mpi_protocol::chunks(next.size, chunk_));
-      announced_.erase(0);
+      announced_.pop_front();
       bodies_.push_back(std::move(incoming));
       receiving_bytes_ += next.size;
       for (std::size_t at = 0; at < next.size; at += chunk_) {
@@ -207,9 +208,9 @@ class mpi_inbox {
   std::size_t oldest_ = 0;
   bool moved_ = false;
 
-  base::growing_array<announcement> announced_;  // not yet posted
-  base::growing_array<body> bodies_;             // posted
-  std::size_t receiving_bytes_ = 0;              // of bodies_
+  base::fifo<announcement> announced_;  // not yet posted
+  base::growing_array<body> bodies_;    // posted
+  std::size_t receiving_bytes_ = 0;     // of bodies_
   base::block spare_;
 };
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <plait/base/errors.hpp>
+#include <plait/base/fifo.hpp>
 #include <plait/base/futex.hpp>
-#include <plait/base/growing_array.hpp>
 #include <plait/net/doorbell.hpp>
 #include <plait/net/host.hpp>
 #include <plait/net/transport.hpp>
@@ -32,13 +32,12 @@ class solo_transport final : public transport {
   }
 
   int poll(frame_handler handler) override {
-    const auto count = static_cast<int>(sent_.size() - delivered_);  // the handler may send more
+    const auto count = static_cast<int>(sent_.size());  // the handler may send more
     for (int i = 0; i < count; ++i) {
-      const frame bytes = std::move(sent_[delivered_++]);
+      const frame bytes = sent_.pop_front();
+      if (sent_.empty()) waiting_.store(false);
       handler(0, bytes);  // may throw: the rest is for the next poll
     }
-    sent_.erase_first(std::exchange(delivered_, 0));
-    waiting_.store(!sent_.empty());
     return count;
   }
 
@@ -60,8 +59,7 @@ class solo_transport final : public transport {
   bool crowded() const noexcept override { return false; }
 
  private:
-  base::growing_array<frame> sent_;
-  std::size_t delivered_ = 0;         // of those
+  base::fifo<frame> sent_;
   std::atomic<bool> waiting_{false};  // whether there are some; for the sleeper, who may not look
   doorbell bell_;
   const std::string host_name_ = this_host_name();
