@@ -28,8 +28,8 @@ class first_failure {
   template <class ForEach>
   void watch_all(ForEach for_each) noexcept {
     try {
-      for_each([this](const auto& f) { add(f); });
-      for_each([this](const auto& f) { watch(f); });
+      for_each([this](const auto& f) { this->add(f); });
+      for_each([this](const auto& f) { this->watch(f); });
     } catch (...) {  // no memory for it
       wrong_ = std::current_exception();
       stop_all();
