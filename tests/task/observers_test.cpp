@@ -21,8 +21,8 @@ namespace {
 struct bare_cell : detail::result_cell<int> {
   bare_cell() noexcept {
     kind = detail::origin::object;
-    cell_base::destroy = [](detail::cell_base*) noexcept {};
-    control = [](detail::cell_base*, detail::request) noexcept { return false; };
+    static constexpr detail::cell_functions own{[](detail::cell_base*) noexcept {}, &detail::refuse_all};
+    functions = &own;
   }
   ~bare_cell() {
     detail::end_observers(*this);

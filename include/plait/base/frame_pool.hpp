@@ -16,8 +16,8 @@
 
 namespace plait::base {
 
-inline constexpr std::size_t frame_grain = 32;
-inline constexpr std::size_t frame_classes = 65;  // sizes up to 2,048 bytes; class 0 is not used
+inline constexpr std::size_t frame_grain = 64;    // a cache line: neighbours die in different threads
+inline constexpr std::size_t frame_classes = 33;  // sizes up to 2,048 bytes; class 0 is not used
 inline constexpr std::uint32_t frame_batch = 64;
 
 struct free_frame {
@@ -225,7 +225,7 @@ PLAIT_NOINLINE inline frame_cache& frame_cache::of_this_thread() {
   return *lists.cache;
 }
 
-/// Memory for an object of `size` bytes, aligned to 32. Throws std::bad_alloc.
+/// Memory for an object of `size` bytes, aligned to 64. Throws std::bad_alloc.
 PLAIT_ALWAYS_INLINE void* allocate_frame(std::size_t size) {
 #if PLAIT_ASAN
   return allocate_aligned(size);

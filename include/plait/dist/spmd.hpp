@@ -73,8 +73,10 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
   gathering(int parts, sched::family& parent, void* context)
       : parts_(static_cast<std::size_t>(parts)), missing_(parts), self_{nullptr, &parent, context, 0} {
     this->kind = origin::object;
-    this->cell_base::destroy = [](cell_base* c) noexcept { delete static_cast<gathering*>(static_cast<cell*>(c)); };
-    this->cell_base::control = [](cell_base*, request) noexcept { return false; };
+    static constexpr plait::detail::cell_functions own{
+        [](cell_base* c) noexcept { delete static_cast<gathering*>(static_cast<cell*>(c)); },
+        &plait::detail::refuse_all};
+    this->functions = &own;
     this->state.store(2 * state_owner | state_claimed, std::memory_order_relaxed);  // not shared yet
   }
   ~gathering() override {

@@ -53,8 +53,9 @@ class submitted final : public portable, public awaiting_reply, public result_ce
         arguments_(std::in_place, std::forward<A>(a)...) {
     this->self = {nullptr, &parent, context, 0};
     this->kind = origin::object;
-    this->cell_base::destroy = [](cell_base* c) noexcept { delete static_cast<submitted*>(static_cast<cell*>(c)); };
-    this->cell_base::control = &control;
+    static constexpr plait::detail::cell_functions own{
+        [](cell_base* c) noexcept { delete static_cast<submitted*>(static_cast<cell*>(c)); }, &control};
+    this->functions = &own;
     this->state.store(2 * state_owner,
                       std::memory_order_relaxed);  // published by the queue: the future's hold, and ours
   }

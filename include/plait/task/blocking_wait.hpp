@@ -64,7 +64,7 @@ inline void wait_blocking(cell_base& cell, const sched::unit* of) {
   check_help_depth(*w);
   if (cell.kind != origin::fork) {
     const worker::stack_scope scope(*w, worker::loop::waiting);
-    if (cell.control(&cell, request::run) && cell.done()) return;
+    if (cell.functions->control(&cell, request::run) && cell.done()) return;
   }
   if (!add_waiter(cell, &x)) return;
   w->home().help(*w, [&x] { return x.signal.is_set(); });
@@ -96,7 +96,7 @@ inline bool wait_blocking_until(cell_base& cell, const sched::unit* of,
     check_help_depth(*w);
     if (cell.kind != origin::fork && std::chrono::steady_clock::now() < deadline) {
       const worker::stack_scope scope(*w, worker::loop::waiting);
-      if (cell.control(&cell, request::run) && cell.done()) return true;
+      if (cell.functions->control(&cell, request::run) && cell.done()) return true;
     }
   }
   thread_waiter x(w);

@@ -47,7 +47,7 @@ class first_failure {
  private:
   template <class T>
   void add(const future<T>& f) {
-    if (!f.valid()) return;
+    if (!f.valid() || f.done()) return;
     children_.push_back({&cell_of(f), [](cell_base& c) noexcept {
                            try {
                              cancel_task(static_cast<result_cell<T>&>(c));

@@ -27,7 +27,7 @@ class [[nodiscard("fork does nothing until it is co_awaited: auto f = co_await f
     return start(child_, parent, *w, *as);
   }
 
-  future<T> await_resume() const noexcept { return make_future<T>(child_.promise()); }
+  PLAIT_ALWAYS_INLINE future<T> await_resume() const noexcept { return make_future_of_fork<T>(child_.promise()); }
 
  private:
   /// After the push a thief may resume the parent and end this awaiter, so it is not used here.

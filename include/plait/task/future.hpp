@@ -3,6 +3,7 @@
 
 #include <plait/base/clock.hpp>
 #include <plait/task/blocking_wait.hpp>
+#include <plait/task/held_result.hpp>
 #include <plait/task/promise_wait.hpp>
 #include <plait/task/stop.hpp>
 #include <plait/task/task.hpp>
@@ -23,6 +24,11 @@ namespace detail {
 
 template <class T>
 future<T> make_future(result_cell<T>& cell) noexcept;
+/// The future of a forked child whose parent goes on. Ends the child's frame if its result fits in the future.
+template <class T>
+future<T> make_future_of_fork(task_promise<T>& child) noexcept;
+/// The cell that everything about the task can be asked of. Throws plait::error if the future is empty, and
+/// std::bad_alloc where a cell has to be made for a result at hand.
 template <class T>
 result_cell<T>& cell_of(const future<T>& f);
 
@@ -37,7 +43,7 @@ const sched::unit* unit_of(result_cell<T>& cell) noexcept {
 template <class T>
 bool stop_task(result_cell<T>& cell) {
   if (cell.done()) return false;
-  if (cell.kind != origin::fork) return cell.control(&cell, request::stop);
+  if (cell.kind != origin::fork) return cell.functions->control(&cell, request::stop);
   auto& child = static_cast<task_promise<T>&>(cell);
   return stop_running(child, child);
 }
@@ -45,7 +51,7 @@ bool stop_task(result_cell<T>& cell) {
 /// What future::cancel does to a task that has not ended.
 template <class T>
 bool cancel_task(result_cell<T>& cell) {
-  if (cell.kind != origin::fork && cell.control(&cell, request::cancel)) return true;
+  if (cell.kind != origin::fork && cell.functions->control(&cell, request::cancel)) return true;
   stop_task(cell);
   return false;
 }
@@ -93,48 +99,51 @@ template <class T>
 class end_awaiter {
  public:
   using resumes_in_pool = void;
-  explicit end_awaiter(result_cell<T>& cell) noexcept : cell_(cell) {}
-  bool await_ready() const noexcept { return cell_.done(); }
+  /// Null: it has ended.
+  explicit end_awaiter(result_cell<T>* cell) noexcept : cell_(cell) {}
+  bool await_ready() const noexcept { return cell_ == nullptr || cell_->done(); }
   bool await_suspend(std::coroutine_handle<> h) {
     prepare(waiter_, worker::of_this_thread(), h);
-    return add_awaiting_task(cell_, waiter_);
+    return add_awaiting_task(*cell_, waiter_);
   }
   void await_resume() const {
-    if (!cell_.done()) [[unlikely]]
+    if (!await_ready()) [[unlikely]]
       refuse_interrupted_await();
   }
 
  private:
-  result_cell<T>& cell_;
+  result_cell<T>* cell_;
   waiter waiter_;
 };
 template <class T>
 end_awaiter<T> end_of(const future<T>& f) {
-  return end_awaiter<T>(cell_of(f));
+  return end_awaiter<T>(f.done() ? nullptr : &cell_of(f));
 }
 
 template <class T>
 class future_awaiter {
  public:
   using resumes_in_pool = void;
-  explicit future_awaiter(result_cell<T>* cell) noexcept : cell_(cell) {}
+  explicit future_awaiter(held_result<T> of) noexcept : of_(std::move(of)) {}
 
-  PLAIT_ALWAYS_INLINE bool await_ready() const noexcept { return cell_->done(); }
+  PLAIT_ALWAYS_INLINE bool await_ready() const noexcept { return of_.has_result() || of_.cell().done(); }
 
   bool await_suspend(std::coroutine_handle<> h) {
     prepare(waiter_, worker::of_this_thread(), h);
-    return add_awaiting_task(*cell_, waiter_);
+    return add_awaiting_task(of_.cell(), waiter_);
   }
 
   PLAIT_ALWAYS_INLINE T await_resume() const {
-    const drop_guard<T> guard{cell_};
-    if (cell_->kind != origin::fork && !cell_->done()) [[unlikely]]
+    if (of_.has_result()) return of_.result();
+    auto* cell = &of_.cell();
+    const drop_guard<T> guard{cell};
+    if (cell->kind != origin::fork && !cell->done()) [[unlikely]]
       refuse_interrupted_await();
-    return cell_->take();
+    return cell->take();
   }
 
  private:
-  result_cell<T>* cell_;
+  held_result<T> of_;
   waiter waiter_;
 };
 
@@ -150,20 +159,19 @@ class [[nodiscard("a dropped future detaches its task, or waits for it if it was
   using value_type = T;
 
   future() noexcept = default;
-  future(future && other) noexcept : cell_(std::exchange(other.cell_, nullptr)) {}
+  future(future && other) noexcept : held_(std::move(other.held_)) {}
   future& operator=(future&& other) noexcept {
-    if (this != &other) {
-      if (cell_ != nullptr) detail::drop(*cell_);
-      cell_ = std::exchange(other.cell_, nullptr);
-    }
+    auto taken = std::move(other.held_);
+    const auto before = std::exchange(held_, std::move(taken));  // nothing, where both are the same
+    if (before.has_cell()) detail::drop(before.cell());
     return *this;
   }
   ~future() {
-    if (cell_ != nullptr) detail::drop(*cell_);
+    if (held_.has_cell()) detail::drop(held_.cell());
   }
 
   /// Whether it refers to a task: it was not moved from and its result was not taken.
-  bool valid() const noexcept { return cell_ != nullptr; }
+  bool valid() const noexcept { return !held_.empty(); }
 
   /// Suspends the awaiting task until the result is there and moves it out; rethrows the task's exception.
   detail::future_awaiter<T> operator co_await() { return detail::future_awaiter<T>(release()); }
@@ -172,7 +180,9 @@ class [[nodiscard("a dropped future detaches its task, or waits for it if it was
   /// meanwhile, and throws plait::error where the stack is too deep for that. Elsewhere the thread sleeps.
   T get() {
     wait();
-    const detail::drop_guard<T> guard{release()};
+    const auto held = release();
+    if (held.has_result()) return held.result();
+    const detail::drop_guard<T> guard{&held.cell()};
     return guard.cell->take();
   }
 
@@ -184,30 +194,30 @@ class [[nodiscard("a dropped future detaches its task, or waits for it if it was
   }
 
   /// Blocks until the task has ended. Never throws its exception.
-  void wait() const { detail::wait_blocking(cell(), detail::unit_of(cell())); }
+  void wait() const {
+    if (!held_.has_result()) detail::wait_blocking(cell(), detail::unit_of(cell()));
+  }
 
   /// Blocks until the task has ended or the time has passed; says whether it has ended. A worker runs other tasks
   /// meanwhile and returns later than asked if one of them takes longer.
   template <class Rep, class Period>
   bool wait_for(std::chrono::duration<Rep, Period> at_most) const {
-    return detail::wait_blocking_until(cell(), detail::unit_of(cell()), base::deadline_in(at_most));
+    return held_.has_result() ||
+           detail::wait_blocking_until(cell(), detail::unit_of(cell()), base::deadline_in(at_most));
   }
 
   /// Whether the task has ended, by a result, an exception, or cancellation.
-  bool done() const { return cell().done() || detail::is_completing_here(cell()); }
+  bool done() const { return held_.has_result() || cell().done() || detail::is_completing_here(cell()); }
 
   /// Asks for the end of the task. One that has not started never will: its future is done then, with cancelled_error,
   /// callbacks have run in this thread, and the result is true. One that runs sees it by its stop token, also those
   /// that it has forked; where it is suspended at a timer or sync object it goes on with cancelled_error; the result is
   /// false. False too if it has ended, or is on another rank. Throws std::bad_alloc.
-  bool cancel() {
-    auto& c = cell();
-    return !done() && detail::cancel_task(c);
-  }
+  bool cancel() { return !done() && detail::cancel_task(cell()); }
 
   /// Whether the task ended by cancellation: it never ran, or it ended by a cancelled_error. Never waits.
   bool cancelled() const {
-    if (!done() || cell().ended != detail::outcome::error) return false;
+    if (!has_failed()) return false;
     if (cell().stop_requested()) cell().note_seen();
     return detail::is_cancellation(cell().error);
   }
@@ -215,8 +225,8 @@ class [[nodiscard("a dropped future detaches its task, or waits for it if it was
   /// Whether the task has started and not ended. A submitted task that has left this rank counts as started; of a
   /// promise: whether it is being set.
   bool running() const {
-    auto& c = cell();
     if (done()) return false;
+    auto& c = cell();
     // relaxed: a hint, stale at once
     return c.kind == detail::origin::fork || (c.state.load(std::memory_order_relaxed) & detail::state_claimed) != 0;
   }
@@ -224,7 +234,7 @@ class [[nodiscard("a dropped future detaches its task, or waits for it if it was
   /// The task's exception, or null if it has a result. Blocks until the task has ended.
   std::exception_ptr exception() const {
     if (!done()) wait();
-    if (cell().ended != detail::outcome::error) return nullptr;
+    if (!has_failed()) return nullptr;
     cell().note_seen();
     return cell().error;
   }
@@ -253,27 +263,47 @@ class [[nodiscard("a dropped future detaches its task, or waits for it if it was
 
  private:
   friend future detail::make_future<T>(detail::result_cell<T>&) noexcept;
+  friend future detail::make_future_of_fork<T>(detail::task_promise<T>&) noexcept;
   friend detail::result_cell<T>& detail::cell_of<T>(const future&);
-  explicit future(detail::result_cell<T> * cell) noexcept : cell_(cell) {}
+  explicit future(detail::held_result<T> held) noexcept : held_(std::move(held)) {}
 
+  /// See cell_of.
   detail::result_cell<T>& cell() const {
-    if (cell_ == nullptr) [[unlikely]]
+    if (!held_.has_cell()) [[unlikely]]
+      make_cell();
+    return held_.cell();
+  }
+  PLAIT_NOINLINE void make_cell() const {
+    if (held_.empty()) detail::refuse_empty_future();
+    held_.move_to_cell();
+  }
+  detail::held_result<T> release() {
+    if (held_.empty()) [[unlikely]]
       detail::refuse_empty_future();
-    return *cell_;
+    return std::move(held_);
   }
-  detail::result_cell<T>* release() {
-    static_cast<void>(cell());
-    return std::exchange(cell_, nullptr);
-  }
+  /// Whether the task has ended, by an exception.
+  bool has_failed() const { return !held_.has_result() && done() && cell().ended == detail::outcome::error; }
 
-  detail::result_cell<T>* cell_ = nullptr;
+  mutable detail::held_result<T> held_;
 };
 
 namespace detail {
 
 template <class T>
 future<T> make_future(result_cell<T>& cell) noexcept {
-  return future<T>(&cell);
+  return future<T>(held_result<T>(cell));
+}
+template <class T>
+PLAIT_ALWAYS_INLINE future<T> make_future_of_fork(task_promise<T>& child) noexcept {
+  if constexpr (is_small_result<T>) {
+    if (child.done() && child.ended == outcome::value) [[likely]] {
+      held_result<T> held(child.value);
+      frame_of(child).destroy();
+      return future<T>(std::move(held));
+    }
+  }
+  return make_future<T>(child);
 }
 template <class T>
 result_cell<T>& cell_of(const future<T>& f) {
@@ -291,8 +321,11 @@ struct done_callback final : callback {
       ~view() {}
     };
     const view handle(make_future(static_cast<result_cell<T>&>(cell)));
+    call(handle.f);
+  }
+  void call(const future<T>& f) noexcept {
     try {
-      fn(handle.f);
+      fn(f);
     } catch (...) {
       report_unobserved(std::current_exception(), "a done callback");
     }
@@ -311,6 +344,7 @@ template <class T>
 template <class F>
   requires std::is_invocable_v < F&, const future<T>
 & > void future<T>::add_done_callback(F fn) const {
+  if (held_.has_result()) return detail::done_callback<T, F>(std::move(fn)).call(*this);
   auto& c = cell();
   auto* block = detail::observe(c);
   if (block != nullptr) {

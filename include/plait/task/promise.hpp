@@ -39,12 +39,12 @@ class promise_cell final : public result_cell<T> {
 
   promise_cell() noexcept {
     this->kind = origin::promise;
-    this->cell_base::destroy = [](cell_base* c) noexcept {
-      delete static_cast<promise_cell*>(static_cast<result_cell<T>*>(c));
-    };
-    this->cell_base::control = [](cell_base* c, request what) noexcept {
-      return what == request::cancel && static_cast<promise_cell*>(static_cast<result_cell<T>*>(c))->cancel();
-    };
+    static constexpr cell_functions own{
+        [](cell_base* c) noexcept { delete static_cast<promise_cell*>(static_cast<result_cell<T>*>(c)); },
+        [](cell_base* c, request what) noexcept {
+          return what == request::cancel && static_cast<promise_cell*>(static_cast<result_cell<T>*>(c))->cancel();
+        }};
+    this->functions = &own;
     this->state.store(state_owner, std::memory_order_relaxed);  // nobody else knows it
   }
   ~promise_cell() {

@@ -62,17 +62,26 @@ enum class request : std::uint8_t {
   stop,    ///< tell it
 };
 
+struct cell_base;
+
+/// What is done to a cell by its kind. Forks need none of it.
+struct cell_functions {
+  /// Ends the cell.
+  void (*destroy)(cell_base*) noexcept;
+  /// Does something to the task. False: it could not be done.
+  bool (*control)(cell_base*, request) noexcept;
+};
+/// Of a cell without a task of this process that could be asked for anything.
+inline bool refuse_all(cell_base*, request) noexcept { return false; }
+
 /// What a task's result has whatever its type.
 struct cell_base {
   std::atomic<std::uint64_t> state{0};
   origin kind = origin::call;
   outcome ended = outcome::none;
-  bool seen = false;       ///< the exception has reached somebody
-  std::uint8_t spare = 0;  ///< makes one store of the four
-  /// Ends a cell that is not forked; set by who made it so.
-  void (*destroy)(cell_base*) noexcept;
-  /// Does something to a task that is not forked. False: it could not be done.
-  bool (*control)(cell_base*, request) noexcept;
+  bool seen = false;                ///< the exception has reached somebody
+  std::uint8_t spare = 0;           ///< makes one store of the four
+  const cell_functions* functions;  ///< set by who makes it no fork
 
   cell_base() noexcept = default;
   cell_base(const cell_base&) = delete;
@@ -103,9 +112,9 @@ struct cell_base {
   /// Gives up one hold on a spawned or submitted task; the last one ends the cell.
   void drop_owner() noexcept {
     // acquire: a lone owner has nobody to race with, but must see what the others did
-    if (state.load(std::memory_order_acquire) / state_owner == 1) return destroy(this);
+    if (state.load(std::memory_order_acquire) / state_owner == 1) return functions->destroy(this);
     // acq_rel: all uses of the cell happen before its end
-    if (state.fetch_sub(state_owner, std::memory_order_acq_rel) / state_owner == 1) destroy(this);
+    if (state.fetch_sub(state_owner, std::memory_order_acq_rel) / state_owner == 1) functions->destroy(this);
   }
 };
 

@@ -22,7 +22,7 @@ result_cell<T>& cell_of(const shared_future<T>& f);
 /// The future that several handles share, and their number: the cell's own count is too small for that.
 template <class T>
 struct shared_state {
-  explicit shared_state(future<T> f) noexcept : inner(std::move(f)) {}
+  explicit shared_state(future<T> f) : inner(std::move(f)) { static_cast<void>(cell_of(inner)); }
 
   void keep() noexcept { handles.fetch_add(1, std::memory_order_relaxed); }  // by who has one
   void release() noexcept {
@@ -30,7 +30,7 @@ struct shared_state {
     if (handles.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
-  const future<T> inner;  // const: what many threads may do at once
+  const future<T> inner;  // const, and it has a cell: what many threads may do at once
   std::atomic<std::size_t> handles{1};
 };
 
@@ -51,7 +51,7 @@ T copied_result(const future<T>& f) {
 template <class T>
 class shared_awaiter : public end_awaiter<T> {
  public:
-  explicit shared_awaiter(const future<T>& f) : end_awaiter<T>(cell_of(f)), from_(f) {}
+  explicit shared_awaiter(const future<T>& f) : end_awaiter<T>(&cell_of(f)), from_(f) {}
   looked_at_t<T> await_resume() const {
     end_awaiter<T>::await_resume();
     return from_.result();
@@ -144,7 +144,7 @@ template <class T>
 class shared_future<T>::copy_awaiter : public detail::end_awaiter<T> {
  public:
   explicit copy_awaiter(shared_future kept)
-      : detail::end_awaiter<T>(detail::cell_of(kept.inner())), kept_(std::move(kept)) {}
+      : detail::end_awaiter<T>(&detail::cell_of(kept.inner())), kept_(std::move(kept)) {}
   T await_resume() const {
     detail::end_awaiter<T>::await_resume();
     return detail::copied_result(kept_.inner());

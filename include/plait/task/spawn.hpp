@@ -58,8 +58,9 @@ PLAIT_ALWAYS_INLINE task_promise<T>& make_spawned(task<T>& t, pool& where, sched
   p.as = nullptr;
   p.home = &where;
   p.kind = origin::spawn;
-  p.destroy = [](cell_base* cell) noexcept { frame_of(static_cast<result_cell<T>&>(*cell)).destroy(); };
-  p.control = &control_spawned<T>;
+  static constexpr cell_functions own{
+      [](cell_base* cell) noexcept { frame_of(static_cast<result_cell<T>&>(*cell)).destroy(); }, &control_spawned<T>};
+  p.functions = &own;
   p.execute = &execute_spawned<T>;
   static_cast<unit&>(p) = {nullptr, &parent, context, parent_time};
   p.state.store(2 * state_owner, std::memory_order_relaxed);  // published by the queue

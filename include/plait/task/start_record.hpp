@@ -19,9 +19,8 @@ struct start_record : sched::job, unit {
 
   union {
     std::coroutine_handle<> continuation;  ///< call: the caller; fork: the parent
+    pool* home;                            ///< spawned: where it was queued
   };
-  // Forks and spawned tasks only; not initialised for calls.
-  pool* home;  ///< spawned tasks: where it was queued
   /// Forks: how child and parent tell each other that they run side by side. Null at first. Who takes the parent's
   /// continuation from the deque puts the parent's family there; the child at its end puts `link_ended` and its own
   /// family, if it has one. The second of the two, who finds the first's word, does the accounting. It lies in the
