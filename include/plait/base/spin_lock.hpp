@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/pause.hpp>
 
 #include <atomic>
@@ -16,7 +17,7 @@ class spin_lock {
   void unlock() noexcept { held_.store(false, std::memory_order_release); }  // partner: lock
 
  private:
-  std::atomic<bool> held_{false};
+  atomic<bool> held_{false};
 };
 
 }  // namespace plait::base

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/clock.hpp>
 #include <plait/base/futex.hpp>
 
@@ -34,7 +35,7 @@ class thread_signal {
   }
 
  private:
-  std::atomic<std::uint32_t> word_{0};
+  atomic<std::uint32_t> word_{0};
 };
 
 }  // namespace plait::base

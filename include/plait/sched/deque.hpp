@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/large_pages.hpp>
 
 #include <atomic>
@@ -109,7 +110,7 @@ class deque {
   }
 
  private:
-  using cell = std::atomic_ref<std::uintptr_t>;
+  using cell = base::atomic_ref<std::uintptr_t>;
   static constexpr std::uintptr_t continuation = 1;
 
   /// The head of a ring; its cells follow in memory.
@@ -181,12 +182,12 @@ class deque {
 
   void publish() noexcept { ring_.store(rings_, std::memory_order_release); }  // partner: oldest
 
-  alignas(64) std::atomic<std::int64_t> top_{0};
-  alignas(64) std::atomic<std::int64_t> bottom_{0};
+  alignas(64) base::atomic<std::int64_t> top_{0};
+  alignas(64) base::atomic<std::int64_t> bottom_{0};
   std::uintptr_t* own_cells_ = nullptr;
   std::int64_t mask_ = 0;
   std::int64_t last_free_ = 0;  // up to here cells may be written: a lower bound, since top never goes back
-  std::atomic<ring*> ring_{nullptr};
+  base::atomic<ring*> ring_{nullptr};
   ring* rings_ = nullptr;  // the newest, which names those before it
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/frame_pool.hpp>
 #include <plait/sched/job.hpp>
 #include <plait/sched/stop_node.hpp>
@@ -148,7 +149,7 @@ class family {
 
   static constexpr std::uint64_t credits = 64;
 
-  std::atomic<std::uint64_t> word_{one_subtree};
+  base::atomic<std::uint64_t> word_{one_subtree};
   waiter* joiner_ = nullptr;
   completion on_complete_;
 };

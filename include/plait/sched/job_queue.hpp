@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/sched/job.hpp>
 
 #include <atomic>
@@ -45,7 +46,7 @@ class job_queue {
   bool empty() const noexcept { return newest_.load(std::memory_order_relaxed) == nullptr; }  // take_all looks again
 
  private:
-  std::atomic<job*> newest_{nullptr};
+  base::atomic<job*> newest_{nullptr};
 };
 
 }  // namespace plait::sched

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/clock.hpp>
 #include <plait/base/heavy_barrier.hpp>
+#include <plait/base/mutex.hpp>
 #include <plait/base/thread_signal.hpp>
 
 #include <atomic>
@@ -206,8 +208,8 @@ class parking_lot {
     if (b.rouse != nullptr) b.rouse(b.rouse_argument);
   }
 
-  alignas(64) std::atomic<std::uint64_t> counts_{0};
-  alignas(64) std::mutex mutex_;
+  alignas(64) base::atomic<std::uint64_t> counts_{0};
+  alignas(64) base::mutex mutex_;
   bed* first_ = nullptr;
   bed* last_ = nullptr;
 };

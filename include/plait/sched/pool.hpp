@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/errors.hpp>
 #include <plait/base/fixed_array.hpp>
 #include <plait/base/function_ref.hpp>
@@ -433,16 +434,16 @@ class pool {
   static constexpr int max_workers = 1024;
 
   const unsigned first_thread_;
-  std::atomic<bool> crowded_{false};
-  std::atomic<nanoseconds> patience_{nanoseconds(20000)};
-  std::atomic<bool> closing_{false};
-  std::atomic<bool> stopping_{false};
-  std::atomic<bool> listening_{false};
-  std::atomic<sched::outside*> outside_{nullptr};
+  base::atomic<bool> crowded_{false};
+  base::atomic<nanoseconds> patience_{nanoseconds(20000)};
+  base::atomic<bool> closing_{false};
+  base::atomic<bool> stopping_{false};
+  base::atomic<bool> listening_{false};
+  base::atomic<sched::outside*> outside_{nullptr};
   sched::parking_lot parking_;
   ground_family ground_;
   sched::timer_queue timers_;
-  std::atomic<sched::worker*> timekeeper_{nullptr};  ///< sleeps no longer than until the first timer
+  base::atomic<sched::worker*> timekeeper_{nullptr};  ///< sleeps no longer than until the first timer
   base::fixed_array<sched::worker> workers_;
   sched::victims victims_{workers_, parking_};
   base::fixed_array<base::thread> threads_;  ///< worker i's thread; none where the caller works

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/spin_lock.hpp>
 #include <plait/sched/job.hpp>
 
@@ -35,8 +36,8 @@ class stop_node {
   family* first_below = nullptr;              ///< of units that this one has forked, linked by next_sibling
   std::stop_source source{std::nostopstate};  ///< for those who want a std::stop_token
 
-  std::atomic<bool> joined{false};  ///< `above` is final; written by the holder of the mutex
-  family* next_sibling = nullptr;   ///< this and the next: by the mutex of the node above
+  base::atomic<bool> joined{false};  ///< `above` is final; written by the holder of the mutex
+  family* next_sibling = nullptr;    ///< this and the next: by the mutex of the node above
   family* sibling_before = nullptr;
   family* next_told = nullptr;  ///< in the list of who requests a stop
 
@@ -82,8 +83,8 @@ class stop_node {
   static interruptible* busy() noexcept { return reinterpret_cast<interruptible*>(std::uintptr_t{1}); }
   static interruptible* closed() noexcept { return reinterpret_cast<interruptible*>(std::uintptr_t{2}); }
 
-  std::atomic<bool> requested_{false};
-  std::atomic<interruptible*> suspended_{nullptr};
+  base::atomic<bool> requested_{false};
+  base::atomic<interruptible*> suspended_{nullptr};
 };
 
 }  // namespace plait::sched

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/clock.hpp>
+#include <plait/base/mutex.hpp>
 #include <plait/sched/job.hpp>
 
 #include <atomic>
@@ -27,7 +29,7 @@ class timer_queue {
   using time_point = std::chrono::steady_clock::time_point;
 
   /// Guards the queue, and the state of who waits.
-  std::mutex& mutex() noexcept { return mutex_; }
+  base::mutex& mutex() noexcept { return mutex_; }
 
   /// When the first one is due, max if there is none. Any thread, without the mutex.
   time_point next() const noexcept {
@@ -107,9 +109,9 @@ class timer_queue {
     put(i, t);
   }
 
-  std::mutex mutex_;
+  base::mutex mutex_;
   std::vector<timer*> heap_;
-  std::atomic<std::int64_t> next_{never};
+  base::atomic<std::int64_t> next_{never};
 };
 
 }  // namespace plait::sched

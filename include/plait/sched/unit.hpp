@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/sched/family.hpp>
 
 #include <atomic>
@@ -25,13 +26,13 @@ struct unit {
 
   /// Its family as it is now, or null.
   family* known_children() const noexcept {
-    return std::atomic_ref<family*>(const_cast<family*&>(children)).load(std::memory_order_acquire);  // partner: below
+    return base::atomic_ref<family*>(const_cast<family*&>(children)).load(std::memory_order_acquire);  // partner: below
   }
   /// A copy, for what follows its end.
   unit copy() const noexcept { return {known_children(), parent, context, started}; }
 
   family& make_children() {
-    const std::atomic_ref<family*> place(children);
+    const base::atomic_ref<family*> place(children);
     auto* there = place.load(std::memory_order_acquire);  // partner: the exchange below
     if (there != nullptr) return *there;
     auto* made = family::make(*this);

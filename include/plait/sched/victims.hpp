@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/fixed_array.hpp>
+#include <plait/base/mutex.hpp>
 #include <plait/sched/worker.hpp>
 
 #include <atomic>
@@ -109,8 +111,8 @@ class victims {
  private:
   base::fixed_array<worker>& workers_;
   parking_lot& parking_;
-  std::atomic<std::uint32_t> asides_{0};
-  std::mutex asides_mutex_;  ///< of those who look through what others have put aside
+  base::atomic<std::uint32_t> asides_{0};
+  base::mutex asides_mutex_;  ///< of those who look through what others have put aside
 };
 
 }  // namespace plait::sched

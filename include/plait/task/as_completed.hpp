@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
+#include <plait/base/mutex.hpp>
 #include <plait/sched/suspended_list.hpp>
 #include <plait/task/children.hpp>
 #include <plait/task/future.hpp>
@@ -69,11 +71,11 @@ class ready_queue {
   }
 
  private:
-  std::mutex mutex_;
+  base::mutex mutex_;
   std::vector<std::size_t> ready_;
   std::size_t taken_ = 0;
   waiter* waiter_ = nullptr;
-  std::atomic<std::size_t> references_{1};
+  base::atomic<std::size_t> references_{1};
 };
 
 /// A reference to a ready_queue.

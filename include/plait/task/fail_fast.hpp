@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/task/when_all.hpp>
 
 #include <atomic>
@@ -72,7 +73,7 @@ class first_failure {
   };
 
   std::vector<child_cell> children_;
-  std::atomic<bool> failed_{false};
+  base::atomic<bool> failed_{false};
   std::exception_ptr cause_;
   std::exception_ptr wrong_;
 };

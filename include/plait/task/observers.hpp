@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
+#include <plait/base/mutex.hpp>
 #include <plait/base/pause.hpp>
 #include <plait/sched/pool.hpp>
 #include <plait/task/result_cell.hpp>
@@ -99,14 +101,14 @@ class alignas(16) observer_block {
     while (c != nullptr) delete std::exchange(c, c->next);
   }
 
-  std::mutex mutex_;
+  base::mutex mutex_;
   waiter* first_ = nullptr;
   sched::job* waiters_ = nullptr;
   sched::job** waiters_end_ = &waiters_;
   callback* callbacks_ = nullptr;
   callback** callbacks_end_ = &callbacks_;
   bool closed_ = false;
-  std::atomic<const void*> completer_{nullptr};
+  base::atomic<const void*> completer_{nullptr};
 };
 
 inline waiter* single_waiter(std::uint64_t state) noexcept { return reinterpret_cast<waiter*>(state & state_address); }

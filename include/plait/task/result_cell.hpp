@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/errors.hpp>
 #include <plait/sched/job.hpp>
 
@@ -76,7 +77,7 @@ inline bool refuse_all(cell_base*, request) noexcept { return false; }
 
 /// What a task's result has whatever its type.
 struct cell_base {
-  std::atomic<std::uint64_t> state{0};
+  base::atomic<std::uint64_t> state{0};
   origin kind = origin::call;
   outcome ended = outcome::none;
   bool seen = false;                ///< the exception has reached somebody
@@ -91,7 +92,7 @@ struct cell_base {
     return (state.load(std::memory_order_relaxed) & state_stopped) != 0;  // a flag
   }
   /// The exception has reached somebody. Several readers of a shared_future may say so at once.
-  void note_seen() noexcept { std::atomic_ref<bool>(seen).store(true, std::memory_order_relaxed); }  // read at the end
+  void note_seen() noexcept { base::atomic_ref<bool>(seen).store(true, std::memory_order_relaxed); }  // read at the end
   bool done() const noexcept {
     return (state.load(std::memory_order_acquire) & state_done) != 0;  // partner: the completion
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/task/future.hpp>
 
 #include <atomic>
@@ -31,7 +32,7 @@ struct shared_state {
   }
 
   const future<T> inner;  // const, and it has a cell: what many threads may do at once
-  std::atomic<std::size_t> handles{1};
+  base::atomic<std::size_t> handles{1};
 };
 
 /// What looking at a result gives: it stays where it is.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/clock.hpp>
 #include <plait/base/errors.hpp>
+#include <plait/base/mutex.hpp>
 #include <plait/task/fork.hpp>
 
 #include <atomic>
@@ -116,8 +118,8 @@ class thrown_in_parts {
   }
 
  private:
-  std::atomic<std::uint64_t> lowest_{~std::uint64_t{0}};
-  std::mutex mutex_;
+  base::atomic<std::uint64_t> lowest_{~std::uint64_t{0}};
+  base::mutex mutex_;
   std::exception_ptr error_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/sched/unit.hpp>
 
 #include <atomic>
@@ -25,7 +26,7 @@ struct start_record : sched::job, unit {
   /// continuation from the deque puts the parent's family there; the child at its end puts `link_ended` and its own
   /// family, if it has one. The second of the two, who finds the first's word, does the accounting. It lies in the
   /// place of the unit's parent, which nobody knows before.
-  std::atomic_ref<family*> link() noexcept { return std::atomic_ref<family*>(parent); }
+  base::atomic_ref<family*> link() noexcept { return base::atomic_ref<family*>(parent); }
 };
 
 // A family in a link, with marks in its lowest bits.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/task/observers.hpp>
 #include <plait/task/start_record.hpp>
 
@@ -16,7 +17,7 @@ namespace plait::detail {
 /// The family of the unit that has forked this one, with a subtree counted for the caller, or null if nobody has, or
 /// the unit is ending. `of` can't end meanwhile.
 inline family* family_above(unit& of) {
-  const std::atomic_ref<family*> link(of.parent);
+  const base::atomic_ref<family*> link(of.parent);
   auto* l = link.load(std::memory_order_acquire);  // partner: resume_parent
   if (l != nullptr && mark_in(l) == 0) return nullptr;
   for (base::backoff turns;;) {

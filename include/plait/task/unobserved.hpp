@@ -3,6 +3,7 @@
 
 #include <plait/base/errors.hpp>
 #include <plait/base/functional.hpp>
+#include <plait/base/mutex.hpp>
 #include <plait/base/type_name.hpp>
 
 #include <cstdio>
@@ -20,7 +21,7 @@ using unobserved_exception_handler = std::function<void(std::exception_ptr, std:
 namespace detail {
 
 struct unobserved_state {
-  std::mutex mutex;
+  base::mutex mutex;
   unobserved_exception_handler handler;
   static PLAIT_EXPORT unobserved_state& instance() {
     static auto* state = new unobserved_state;  // tasks may end after static destructors

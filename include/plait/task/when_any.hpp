@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/errors.hpp>
 #include <plait/base/fixed_array.hpp>
 #include <plait/base/pause.hpp>
@@ -112,8 +113,8 @@ class first_of final : sched::suspended_list::node {
     return &resume;
   }
 
-  std::atomic<std::size_t> first_{registering};
-  std::atomic<std::size_t> references_{1};
+  base::atomic<std::size_t> first_{registering};
+  base::atomic<std::size_t> references_{1};
   base::fixed_array<place> places_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/task/sync/sync_awaiter.hpp>
 
 #include <atomic>
@@ -97,7 +98,7 @@ class async_mutex {
     }
   }
 
-  std::atomic<state> state_{state::free};
+  base::atomic<state> state_{state::free};
   base::spin_lock lock_;
   detail::suspension_queue queue_;
 };

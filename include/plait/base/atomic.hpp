@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <atomic>
+
+// The atomics of the scheduler and the tasks. The tests of interleavings put a header of their own in the place of this
+// one (tests/interleavings), and so of mutex.hpp, pause.hpp, futex.hpp and others in this folder.
+
+namespace plait::base {
+
+template <class T>
+using atomic = std::atomic<T>;
+template <class T>
+using atomic_ref = std::atomic_ref<T>;
+
+}  // namespace plait::base

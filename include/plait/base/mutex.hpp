@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <mutex>
+
+namespace plait::base {
+
+/// The mutex of the scheduler and the tasks; see atomic.hpp.
+using mutex = std::mutex;
+
+}  // namespace plait::base
