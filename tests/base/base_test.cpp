@@ -13,9 +13,12 @@
 
 #include <doctest/doctest.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -44,6 +47,48 @@ TEST_CASE("usable processors follow the affinity mask of the process") {
   sched_setaffinity(0, sizeof all, &all);
   CHECK(with_one == 1);
   CHECK(base::usable_processors() == before);
+}
+
+TEST_CASE("the quota of control groups is that of the tightest one, rounded up") {
+  namespace fs = std::filesystem;
+  const fs::path top = fs::temp_directory_path() / ("plait_cgroups_" + std::to_string(::getpid()));
+  struct remover {
+    fs::path what;
+    ~remover() { fs::remove_all(what); }
+  } const removed{top};
+  const auto write = [&](const std::string& name, const std::string& text) {
+    fs::create_directories((top / name).parent_path());
+    std::ofstream(top / name) << text;
+  };
+  const auto quota = [&](const std::string& mount) {
+    return base::detail::quota_processors((top / mount).string(), (top / "member").c_str());
+  };
+  write("member", "0::/\n");
+  CHECK(quota("nothing") == 0);
+  write("v2/cpu.max", "max 100000\n");
+  CHECK(quota("v2") == 0);
+  write("v2/cpu.max", "150000 100000\n");
+  CHECK(quota("v2") == 2);
+  write("v2/cpu.max", "5000 100000\n");
+  CHECK(quota("v2") == 1);
+  write("v2/cpu.max", "400000 100000\n");
+  CHECK(quota("v2") == 4);
+  write("member", "0::/system.slice/a.service\n");
+  CHECK(quota("v2") == 4);  // a group that can't be seen from here
+  write("v2/system.slice/a.service/cpu.max", "max 100000\n");
+  write("v2/system.slice/cpu.max", "300000 100000\n");
+  CHECK(quota("v2") == 3);
+  write("v2/system.slice/a.service/cpu.max", "20000 10000\n");
+  CHECK(quota("v2") == 2);
+  write("v1/cpu/cpu.cfs_quota_us", "-1\n");
+  write("v1/cpu/cpu.cfs_period_us", "100000\n");
+  write("member", "7:memory:/b\n4:cpu,cpuacct:/a/b\n0::/\n");
+  CHECK(quota("v1") == 0);
+  write("v1/cpu/a/b/cpu.cfs_quota_us", "250000\n");
+  write("v1/cpu/a/b/cpu.cfs_period_us", "100000\n");
+  CHECK(quota("v1") == 3);
+  write("v1/cpu/cpu.cfs_quota_us", "100000\n");
+  CHECK(quota("v1") == 1);
 }
 
 TEST_CASE("the floor of the stack lies below the running function, in every thread") {

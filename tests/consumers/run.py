@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """run.py [--compiler COMMAND] [--mpi FLAVOUR|disabled] ROOT: installs plait and builds projects outside of it.
 
+Beside these: libraries that a program loads and closes by hand, and link-time optimisation.
+
 meson: as a subproject. cmake: find_package, all and core alone. make: pkg-config. Each builds a program of two units
 and a shared library on plait's core, and one of two units on all of plait, and runs both.
 """
@@ -98,6 +100,31 @@ def check_settings(work, prefix, compiler):
     raise failure("a unit with MPI and one without it were linked")
 
 
+def check_loading(work, prefix, compiler):
+    """Two libraries with plait inside, loaded, used and closed by programs that export their symbols, or do not."""
+    directory = work / "loading"
+    shutil.copytree(HERE / "src", directory)
+    command = [*shlex.split(compiler), "-std=c++20", "-O2", f"-I{prefix}/include", "-pthread"]
+    run(*command, "-c", "loading.cpp", "-o", "loading.o", cwd=directory, env=None)
+    run(*command, "-fPIC", "-shared", "loaded.cpp", "-o", "first.so", cwd=directory, env=None)
+    shutil.copy(directory / "first.so", directory / "second.so")
+    for how, flags in (("shared", ["-rdynamic"]), ("alone", [])):
+        run(*command, "loading.o", *flags, "-o", how, "-ldl", cwd=directory, env=None)
+        run(directory / how, how, "./first.so", "./second.so", cwd=directory, env=None)
+
+
+def check_link_time_optimisation(work, prefix, compiler):
+    directory = work / "lto"
+    shutil.copytree(HERE / "src", directory)
+    command = [*shlex.split(compiler), "-std=c++20", "-O1", "-flto", f"-I{prefix}/include", "-pthread"]
+    if "clang" in compiler:
+        command.append("-fuse-ld=lld")
+    run(*command, "-fPIC", "-shared", "core_plugin.cpp", "-o", "libplugin.so", cwd=directory, env=None)
+    run(*command, "core_main.cpp", "core_fib.cpp", "libplugin.so", "-rdynamic", "-Wl,-rpath,$ORIGIN", "-o", "program",
+        cwd=directory, env=None)
+    run(directory / "program", cwd=directory, env=None)
+
+
 def check_tree(root, prefix):
     ours = {p.relative_to(root / "include") for p in (root / "include").rglob("*.hpp")}
     theirs = {p.relative_to(prefix / "include") for p in (prefix / "include").rglob("*.hpp")}
@@ -129,6 +156,8 @@ def main():
         checks = {
             "install": lambda: check_tree(root, prefix),
             "settings": lambda: check_settings(work, prefix, options.compiler),
+            "loading": lambda: check_loading(work, prefix, options.compiler),
+            "lto": lambda: check_link_time_optimisation(work, prefix, options.compiler),
         }
         for kind, build in kinds.items():
             if not shutil.which(kind.split("-")[0]):

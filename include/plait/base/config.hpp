@@ -15,6 +15,10 @@
 #error "plait needs RTTI: it names tasks and registers callables by their types; remove -fno-rtti"
 #endif
 
+#if !defined(__cpp_exceptions)
+#error "plait needs exceptions: they are how tasks fail and how waits are cancelled; remove -fno-exceptions"
+#endif
+
 #if defined(__SANITIZE_ADDRESS__)
 #define PLAIT_ASAN 1
 #elif defined(__has_feature)
@@ -60,6 +64,13 @@
 #define PLAIT_DIST with_mpi
 #else
 #define PLAIT_DIST without_mpi
+#endif
+
+/// 1: the code may become part of a shared library.
+#if defined(__PIC__) && !defined(__PIE__)
+#define PLAIT_SHARED_CODE 1
+#else
+#define PLAIT_SHARED_CODE 0
 #endif
 
 #define PLAIT_NOINLINE __attribute__((noinline))

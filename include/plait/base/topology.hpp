@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <cstring>
+#include <string>
 
 #include <pthread.h>
 #include <sched.h>
@@ -23,17 +25,57 @@ inline int read_numbers(const char* path, double& first, double& second) noexcep
   return found < 0 ? 0 : found;
 }
 
-/// How many processors the CPU quota of the control group comes to, rounded up; 0 if there is none.
-inline unsigned quota_processors() noexcept {
+/// How many processors the quota in a control group's directory comes to; 0 if there is none. unified: of cgroup v2.
+inline double quota_in(const std::string& directory, bool unified) {
   double quota = 0, period = 0, unused = 0;
-  if (read_numbers("/sys/fs/cgroup/cpu.max", quota, period) < 2 &&  // without a quota it starts with "max"
-      (read_numbers("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", quota, unused) < 1 ||
-       read_numbers("/sys/fs/cgroup/cpu/cpu.cfs_period_us", period, unused) < 1)) {
+  if (unified) {
+    if (read_numbers((directory + "/cpu.max").c_str(), quota, period) < 2) return 0;  // without one it says "max"
+  } else if (read_numbers((directory + "/cpu.cfs_quota_us").c_str(), quota, unused) < 1 ||
+             read_numbers((directory + "/cpu.cfs_period_us").c_str(), period, unused) < 1) {
     return 0;
   }
-  if (!(quota > 0) || !(period > 0) || quota / period > 1e6) return 0;
-  const auto whole = static_cast<unsigned>(quota / period);
-  return whole * period < quota ? whole + 1 : whole;
+  return quota > 0 && period > 0 ? quota / period : 0;
+}
+
+/// The smallest quota of a control group and of those that it is part of.
+inline double smallest_quota(const std::string& mount, std::string group, bool unified) {
+  double smallest = 0;
+  while (!group.empty() && group.back() == '/') group.pop_back();
+  for (;;) {
+    const double quota = quota_in(mount + group, unified);
+    if (quota > 0 && (smallest == 0 || quota < smallest)) smallest = quota;
+    if (group.empty()) return smallest;
+    group.resize(group.rfind('/') == std::string::npos ? 0 : group.rfind('/'));
+  }
+}
+
+/// How many processors the CPU quota of the process's control groups comes to, rounded up; 0 if there is none.
+/// mount, membership: where the system tells of them. In a container the path that `membership` says may be that of the
+/// host, which is not there: then the mount itself has the container's quota.
+inline unsigned quota_processors(const std::string& mount = "/sys/fs/cgroup",
+                                 const char* membership = "/proc/self/cgroup") {
+  double smallest = 0;
+  const auto look = [&](const std::string& where, const std::string& group, bool unified) {
+    const double quota = smallest_quota(where, group, unified);
+    if (quota > 0 && (smallest == 0 || quota < smallest)) smallest = quota;
+  };
+  look(mount, "", true);
+  look(mount + "/cpu", "", false);
+  if (auto* file = std::fopen(membership, "re")) {
+    char line[4096];
+    while (std::fgets(line, sizeof line, file) != nullptr) {  // number:controllers:group
+      const std::string text(line, std::strcspn(line, "\n"));
+      const auto first = text.find(':'), second = text.find(':', first + 1);
+      if (first == std::string::npos || second == std::string::npos) continue;
+      const auto controllers = ',' + text.substr(first + 1, second - first - 1) + ',';
+      if (controllers == ",,") look(mount, text.substr(second + 1), true);
+      if (controllers.find(",cpu,") != std::string::npos) look(mount + "/cpu", text.substr(second + 1), false);
+    }
+    std::fclose(file);
+  }
+  if (smallest == 0 || smallest > 1e6) return 0;
+  const auto whole = static_cast<unsigned>(smallest);
+  return whole < smallest ? whole + 1 : whole;
 }
 
 }  // namespace detail
@@ -45,7 +87,7 @@ inline unsigned online_processors() noexcept {
 }
 
 /// How many processors the process may use at once: the smaller of its affinity mask and the CPU quota of its control
-/// group (cgroup v2 cpu.max or v1 cfs_quota_us, rounded up). At least 1.
+/// groups (cgroup v2 cpu.max or v1 cfs_quota_us, rounded up). At least 1.
 inline unsigned usable_processors() noexcept {
   unsigned count = online_processors();
 #if defined(__linux__)

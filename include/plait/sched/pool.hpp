@@ -5,6 +5,7 @@
 #include <plait/base/errors.hpp>
 #include <plait/base/fixed_array.hpp>
 #include <plait/base/function_ref.hpp>
+#include <plait/base/module.hpp>
 #include <plait/base/pause.hpp>
 #include <plait/base/thread.hpp>
 #include <plait/sched/outside.hpp>
@@ -60,7 +61,7 @@ class pool {
   /// The pool that sync_wait uses, made on first use with one worker a usable processor.
   /// Throws plait::error in static destructors that run after its end.
   static PLAIT_EXPORT pool& default_pool() {
-    static default_holder holder;
+    static default_holder holder((base::keep_this_module(), new pool));
     if (holder.ended().load(std::memory_order_relaxed)) {  // the thread that runs static destructors
       throw error("plait: the default pool has ended with the program: a static destructor needs a pool of its own");
     }
@@ -418,8 +419,10 @@ class pool {
   };
 
   /// The default pool ends with the process; where that happens inside one of its tasks, it can't wait for that task.
+  /// Whose code has made it must not go before.
   struct default_holder {
-    pool* instance = new pool;
+    pool* instance;
+    explicit default_holder(pool* made) noexcept : instance(made) {}
     static std::atomic<bool>& ended() noexcept {
       static constinit std::atomic<bool> flag{false};
       return flag;
