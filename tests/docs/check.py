@@ -5,6 +5,7 @@
   which: `<!-- examples/04_map.cpp -->`: these lines stand together somewhere in it, as far indented as you like;
   `<!-- tests/docs/contract_test.cpp: locks -->`: the part between `// docs: locks` and `// docs: end`.
 - A part that is marked in a file is quoted somewhere.
+- Where a table names a test case, as `tests/FILE`: "WORDS", there is one whose name has these words.
 - A link to a file or heading of the checkout leads there.
 - README.md lists the environment variables that the headers read, and no others.
 - The names in its tables of what there is stand in the headers; those in its table of what is missing are not defined.
@@ -78,6 +79,17 @@ def check_links(root, page, text):
             yield f"{page}: there is no heading '{anchor}' in {target or page}"
 
 
+def check_cases(root, page, text):
+    for line in re.findall(r"^\|.*$", text, re.MULTILINE):
+        for source, words in re.findall(r'`(tests/[\w./*-]+)`: "([^"]+)"', line):
+            if not any(words in name for path in root.glob(source)
+                       for name in re.findall(r'_CASE\(\s*"([^"]+)"', path.read_text(encoding="utf-8"))):
+                yield f"{page}: {source} has no case '{words}'"
+        for source in re.findall(r"`(tests/[\w./*-]+)`", line):
+            if "NAME" not in source and not any(root.glob(source)):
+                yield f"{page}: {source} does not exist"
+
+
 def section(text, name):
     """The first column of the tables between `<!-- NAME -->` and `<!-- /NAME -->`."""
     inner = re.search(rf"<!-- {name} -->(.*?)<!-- /{name} -->", text, re.DOTALL)
@@ -117,6 +129,7 @@ def problems_of(root):
             page, text = path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
             yield from check_blocks(root, page, text, quoted)
             yield from check_links(root, page, text)
+            yield from check_cases(root, page, text)
     yield from check_quoted(root, quoted)
     if (root / "README.md").is_file():
         yield from check_names(root, (root / "README.md").read_text(encoding="utf-8"))
@@ -133,6 +146,8 @@ WRONG = [
     ({"README.md": "", "examples/a.cpp": SOURCE}, "no page quotes 'part'"),
     ({"README.md": "[a](docs/a.md)\n"}, "leads nowhere"),
     ({"README.md": "# One\n[a](#two)\n"}, "no heading 'two'"),
+    ({"README.md": '| x | `tests/a.cpp`: "it works" |\n', "tests/a.cpp": 'TEST_CASE("it fails") {}'}, "has no case 'it works'"),
+    ({"README.md": "| x | `tests/a.cpp` |\n"}, "tests/a.cpp does not exist"),
     ({"README.md": "", "include/a.hpp": 'x("PLAIT_NEW")'}, "PLAIT_NEW is read by the headers"),
     ({"README.md": "<!-- variables -->\n| `PLAIT_OLD` | x |\n<!-- /variables -->"}, "nothing reads it"),
     ({"README.md": "<!-- there -->\n| `gone(x)` | x |\n<!-- /there -->"}, "does not occur in the headers"),

@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -14,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "child_process.hpp"
 #include "waiting.hpp"
 
 using namespace std::chrono_literals;
@@ -30,6 +33,11 @@ double processor_seconds() {
     return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
   };
   return seconds(u.ru_utime) + seconds(u.ru_stime);
+}
+
+std::size_t threads_of_the_process() {
+  const std::filesystem::directory_iterator all("/proc/self/task");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
 std::uint64_t times_parked(pool& p) {
@@ -345,3 +353,65 @@ TEST_CASE("a task that gives way is not held up by a worker that waits for somet
     holds.get();
   }
 }
+
+TEST_CASE("tasks that block start no threads, however many they are and however deep") {
+  pool p({.workers = 2});
+  CHECK(p.run(fib(5)) == 5);
+  const std::size_t before = threads_of_the_process();
+  struct helper {
+    static int deep(int depth, std::atomic<std::size_t>& most) {
+      const auto now = threads_of_the_process();
+      for (auto seen = most.load(); now > seen && !most.compare_exchange_weak(seen, now);) {
+      }
+      if (depth == 0) return 0;
+      auto left = plait::spawn(deep, depth - 1, std::ref(most));
+      return left.get() + 1;
+    }
+  };
+  std::atomic<std::size_t> most{0};
+  std::vector<future<int>> futures;
+  for (int i = 0; i < 20; ++i) futures.push_back(p.spawn(helper::deep, 20, std::ref(most)));
+  for (auto& f : futures) CHECK(f.get() == 20);
+  CHECK(most == before);
+}
+
+TEST_CASE("a wide and deep tree of forks keeps few frames alive on each worker") {
+  struct helper {
+    static task<long> tree(int depth, std::atomic<long>& alive, std::atomic<long>& most) {
+      const long now = ++alive;
+      for (long seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+      }
+      long sum = 1;
+      if (depth > 0) {
+        std::vector<future<long>> children;
+        for (int i = 0; i < 4; ++i) children.push_back(co_await plait::fork(tree(depth - 1, alive, most)));
+        for (auto& c : children) sum += co_await c;
+      }
+      --alive;
+      co_return sum;
+    }
+  };
+  for (const int workers : {1, 4}) {
+    pool p({.workers = workers});
+    std::atomic<long> alive{0}, most{0};
+    CHECK(p.run(helper::tree(8, alive, most)) == 87381);
+    CHECK(alive == 0);
+    CHECK(most <= 16 * workers);  // a path to a leaf each, and a few that were left by thieves
+  }
+}
+
+#if !PLAIT_TSAN  // a child process of one with threads
+TEST_CASE("a pool that is destroyed in one of its own tasks ends the program with a message") {
+  std::string said;
+  CHECK(plait_test::fails(
+      [] {
+        auto* p = new pool({.workers = 1});
+        p->run([](pool* mine) -> task<> {
+          delete mine;
+          co_return;
+        }(p));
+      },
+      said));
+  CHECK_MESSAGE(said.find("destroyed in one of its own tasks") != std::string::npos, said);
+}
+#endif

@@ -8,8 +8,12 @@
 #include <unistd.h>
 
 #include <unistd.h>
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <ctime>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -121,7 +125,9 @@ TEST_CASE("a recursion of a million co_awaits") {
   pool p({.workers = 2});
   const double before = resident();
   CHECK(p.run(helper::down(depth)) == depth);
-  MESSAGE("memory for ", depth, " frames: ", static_cast<int>(resident() - before), " MiB");
+  const double taken = resident() - before;
+  MESSAGE("memory for ", depth, " frames: ", static_cast<int>(taken), " MiB");
+  CHECK((slow || taken < 400));
 }
 
 TEST_CASE("a million futures of forks that nobody has awaited yet") {
@@ -130,7 +136,9 @@ TEST_CASE("a million futures of forks that nobody has awaited yet") {
       std::vector<future<int>> futures;
       futures.reserve(static_cast<std::size_t>(n));
       for (int i = 0; i < n; ++i) futures.push_back(co_await fork(number(1)));
-      MESSAGE("memory for ", n, " live futures of forks: ", static_cast<int>(resident() - before), " MiB");
+      const double taken = resident() - before;
+      MESSAGE("memory for ", n, " live futures of forks: ", static_cast<int>(taken), " MiB");
+      CHECK((slow || taken < 200));
       long sum = 0;
       for (auto& f : futures) sum += co_await f;
       co_return sum;
@@ -213,6 +221,24 @@ TEST_CASE("each of a thousand children throws, whatever way they were started an
   }
 }
 
+#if !PLAIT_ASAN && !PLAIT_TSAN
+TEST_CASE("more workers than processors cost little more processor time than as many") {
+  const auto used = [](int workers) {
+    pool p({.workers = workers});
+    const std::clock_t before = std::clock();
+    CHECK(p.run(fib(27)) == 196418);
+    return static_cast<double>(std::clock() - before);
+  };
+  double with_two = 1e30, with_eight = 1e30;
+  for (int i = 0; i < 7; ++i) {
+    with_two = std::min(with_two, used(2));
+    with_eight = std::min(with_eight, used(8));
+  }
+  MESSAGE("eight workers take ", with_eight / with_two, " times the processor time of two");
+  CHECK(with_eight < 2 * with_two);
+}
+#endif
+
 TEST_CASE("tasks that end on another worker than the one that made them do not let the memory grow") {
   // The frames of `made` come from the producer's worker and die on the consumer's.
   pool producers({.workers = 1}), consumers({.workers = 1});
@@ -240,7 +266,9 @@ TEST_CASE("tasks that end on another worker than the one that made them do not l
   };
   round();
   const double before = resident();
-  for (int i = 0; i < (slow ? 2 : 5); ++i) round();
+  const char* const wanted = std::getenv("PLAIT_STRESS_SECONDS");
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(wanted != nullptr ? std::atol(wanted) : 0);
+  for (int i = 0; i < (slow ? 2 : 5) || std::chrono::steady_clock::now() < until; ++i) round();
   const double grown = resident() - before;
   MESSAGE("memory has grown by ", grown, " MiB");
 #if !PLAIT_ASAN && !PLAIT_TSAN

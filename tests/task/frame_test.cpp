@@ -2,43 +2,16 @@
 #include <plait/core.hpp>
 
 #include <doctest/doctest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <string>
+
+#include "child_process.hpp"
 
 using plait::future;
 using plait::pool;
 using plait::task;
 
 #if PLAIT_ASAN
-
-namespace {
-
-/// What a process prints that does this, and how it ends: true if by an error.
-template <class F>
-bool fails(F wrong, std::string& said) {
-  int ends[2];
-  REQUIRE(::pipe(ends) == 0);
-  const pid_t child = ::fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    ::dup2(ends[1], 2);
-    ::close(ends[0]);
-    wrong();
-    ::_exit(0);
-  }
-  ::close(ends[1]);
-  char buffer[4096];
-  for (ssize_t n = 0; (n = ::read(ends[0], buffer, sizeof buffer)) > 0;)
-    said.append(buffer, static_cast<std::size_t>(n));
-  ::close(ends[0]);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
-}
-
-}  // namespace
 
 TEST_CASE("the address sanitizer finds the use of a frame that has ended") {
   struct helper {
@@ -59,7 +32,7 @@ TEST_CASE("the address sanitizer finds the use of a frame that has ended") {
     }
   };
   std::string said;
-  CHECK_FALSE(fails([] {}, said));  // the test itself may fail
+  CHECK_FALSE(plait_test::fails([] {}, said));  // the test itself may fail
   CHECK(said == "");
   const auto with_own_pool = [](auto body) {
     return [body] {
@@ -67,10 +40,10 @@ TEST_CASE("the address sanitizer finds the use of a frame that has ended") {
       static_cast<void>(p.run(body()));
     };
   };
-  CHECK(fails(with_own_pool([] { return helper::reads(); }), said));
+  CHECK(plait_test::fails(with_own_pool([] { return helper::reads(); }), said));
   CHECK_MESSAGE(said.find("heap-use-after-free") != std::string::npos, said);
   said.clear();
-  CHECK(fails(with_own_pool([] { return helper::reads_a_fork(); }), said));
+  CHECK(plait_test::fails(with_own_pool([] { return helper::reads_a_fork(); }), said));
   CHECK_MESSAGE(said.find("heap-use-after-free") != std::string::npos, said);
 }
 

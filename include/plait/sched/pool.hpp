@@ -49,7 +49,9 @@ class pool {
 
   /// Refuses work from outside, waits for all tasks that were started in it, and joins its threads. When nothing else
   /// is left to run, tasks that are suspended at timers, promises and sync objects go on with cancelled_error.
+  /// Ends the program, with a message, in one of its own tasks.
   ~pool() {
+    refuse_in_own_task();
     closing_.store(true, std::memory_order_seq_cst);
     ground_.subtree_ended();
     parking_.wake_all();  // the last that finds nothing looks for suspended tasks
@@ -222,6 +224,14 @@ class pool {
       end_threads();
       throw;
     }
+  }
+
+  void refuse_in_own_task() const {
+    const auto* w = sched::worker::of_this_thread();
+    if (w == nullptr || &w->home() != this) return;
+    throw error(
+        "plait: a pool was destroyed in one of its own tasks, for whose end it would wait: destroy it in another "
+        "thread, or in a task of another pool");
   }
 
   void end_threads() noexcept {
