@@ -95,6 +95,11 @@ class checker {
   /// for what must be so afterwards.
   template <class Scenario, class... A>
   result search(limits how, const A&... arguments) {
+    // For a longer search: INTERLEAVING_ORDERS and INTERLEAVING_SEED in the environment, for random orders.
+    if (how.seed != 0) {
+      if (const char* n = std::getenv("INTERLEAVING_ORDERS")) how.executions = std::atol(n);
+      if (const char* n = std::getenv("INTERLEAVING_SEED")) how.seed = static_cast<std::uint64_t>(std::atol(n));
+    }
     how_ = how;
     mutated_ = 0;
     path_.clear();

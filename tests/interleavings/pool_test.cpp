@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -145,6 +147,63 @@ task<int> asks_to_stop() {
   co_return stopped;
 }
 
+task<int> groups() {
+  plait::task_group g;
+  plain<int> left = 0, right = 0;
+  co_await g.fork([](plain<int>& n) -> task<void> {
+    co_await plait::yield();
+    n.write(4);
+  }(left));
+  g.spawn([](plain<int>& n) -> task<void> {
+    n.write(6);
+    co_return;
+  }(right));
+  co_await g.join();
+  co_return left.read() + right.read();
+}
+
+task<int> completes() {
+  std::vector<future<int>> futures;
+  futures.push_back(spawn(yielding(1)));
+  futures.push_back(spawn(leaf(2)));
+  futures.push_back(co_await plait::fork(yielding(7)));
+  auto range = plait::as_completed(std::move(futures));
+  int sum = 0;
+  while (auto c = co_await plait::next(range)) sum += co_await c->future;
+  co_return sum;
+}
+
+task<int> passes() {
+  plait::channel<int> numbers(1);
+  struct helper {
+    static task<void> send(plait::channel<int>& out) {
+      for (int i = 1; i < 5; ++i) require(co_await out.send(i), "a channel is closed early");
+      out.close();
+    }
+  };
+  auto sender = spawn(helper::send(numbers));
+  int sum = 0;
+  for (auto n = co_await numbers.receive(); n; n = co_await numbers.receive()) sum += *n;
+  co_await sender;
+  co_return sum;
+}
+
+task<int> fails_fast() {
+  plait::async_latch never(1);
+  struct helper {
+    static task<int> wait(plait::async_latch& latch) {
+      co_await latch.wait();
+      co_return 1;
+    }
+  };
+  try {
+    static_cast<void>(co_await plait::when_all(plait::fail_fast, helper::wait(never), failing()));
+  } catch (const std::runtime_error& e) {
+    co_return 10;
+  }
+  co_return 0;
+}
+
 /// A pool runs the task, and ends.
 struct program {
   static constexpr std::size_t threads = 1;
@@ -189,6 +248,59 @@ struct two_users {
   void end() const {}
 };
 
+/// One thread sets a promise, and ends it, while a task awaits it and another thread drops or reads a copy.
+struct promise_and_task {
+  static constexpr std::size_t threads = 2;
+  std::optional<plait::promise<int>> promised{std::in_place};
+  future<int> awaited = promised->get_future();
+  plain<int> before = 0;
+  void run(std::size_t thread) {
+    if (thread == 0) {
+      pool p({.workers = 1});
+      p.set_crowded(true);
+      auto wait = [](future<int> f, plain<int>& written) -> task<int> {
+        const int x = co_await f;
+        co_return x + written.read();
+      };
+      require(p.run(wait(std::move(awaited), before)) == 10, "a wrong result");
+    } else {
+      before.write(3);
+      promised->set_value(7);
+      promised.reset();
+    }
+  }
+  void end() const {}
+};
+
+/// A pool that ends while a task waits at a latch which another thread counts down at the same time.
+struct end_and_latch {
+  static constexpr std::size_t threads = 2;
+  plait::async_latch latch{1};
+  int through = 0, cancelled = 0;
+  bool over = false;
+  void run(std::size_t thread) {
+    if (thread == 0) {
+      {
+        pool p({.workers = 1});
+        p.set_crowded(true);
+        auto wait = [](end_and_latch& all) -> task<void> {
+          try {
+            co_await all.latch.wait();
+            ++all.through;
+          } catch (const plait::cancelled_error&) {
+            ++all.cancelled;
+          }
+        };
+        static_cast<void>(p.spawn(wait(*this)));
+      }
+      require(through + cancelled == 1, "a task that waits does not go on once");
+    } else {
+      latch.count_down();
+    }
+  }
+  void end() const {}
+};
+
 constexpr interleaving::limits at_random = {.preemptions = 60, .stale = 6, .executions = 1500, .seed = 3};
 interleaving::result search(task<int> (*body)(), interleaving::limits how = at_random, int workers = 2) {
   return interleaving::checker::instance().search<program>(how, body, workers);
@@ -206,6 +318,16 @@ TEST_CASE("a pool with a callback, a timed wait and when_any on one future") { e
 TEST_CASE("a pool with blocking waits") { expect_none(search(blocks)); }
 TEST_CASE("a pool with a mutex and a latch") { expect_none(search(synchronises)); }
 TEST_CASE("a pool with requests to stop") { expect_none(search(asks_to_stop)); }
+TEST_CASE("a pool with a group") { expect_none(search(groups)); }
+TEST_CASE("a pool with futures that are taken as they complete") { expect_none(search(completes)); }
+TEST_CASE("a pool with a channel") { expect_none(search(passes)); }
+TEST_CASE("a pool with a failure that stops a task which waits") { expect_none(search(fails_fast)); }
+TEST_CASE("a promise that is set and ended beside the task that awaits it") {
+  expect_none(interleaving::checker::instance().search<promise_and_task>(at_random));
+}
+TEST_CASE("a pool that ends beside the event that a task of it waits for") {
+  expect_none(interleaving::checker::instance().search<end_and_latch>(at_random));
+}
 TEST_CASE("a pool that two threads use, and one ends") {
   expect_none(interleaving::checker::instance().search<two_users>(at_random));
 }
