@@ -4,6 +4,7 @@
 // Tasks on one machine. Needs neither MPI nor cereal.
 #include <plait/sched/pool.hpp>
 #include <plait/task/as_completed.hpp>
+#include <plait/task/blocking.hpp>
 #include <plait/task/fail_fast.hpp>
 #include <plait/task/fork.hpp>
 #include <plait/task/future.hpp>

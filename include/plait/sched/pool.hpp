@@ -9,6 +9,7 @@
 #include <plait/base/pause.hpp>
 #include <plait/base/thread.hpp>
 #include <plait/sched/outside.hpp>
+#include <plait/sched/pool_part.hpp>
 #include <plait/sched/timer_queue.hpp>
 #include <plait/sched/victims.hpp>
 #include <plait/sched/worker.hpp>
@@ -25,7 +26,8 @@
 namespace plait {
 
 struct pool_options {
-  int workers = 0;  ///< 0: as many as the process may use processors (affinity and CPU quota)
+  int workers = 0;             ///< 0: as many as the process may use processors (affinity and CPU quota)
+  int blocking_threads = 256;  ///< most threads at a time for `blocking` calls; more calls than that wait their turn
 };
 static_assert(
     std::is_trivially_destructible_v<pool_options>);  // see the contract page: braces in a co_await expression
@@ -36,7 +38,8 @@ class pool {
   using nanoseconds = std::chrono::nanoseconds;
 
  public:
-  /// Throws plait::error if the number of workers is negative or above 1,024, or if the system does not start a thread.
+  /// Throws plait::error if the number of workers is negative or above 1,024, that of threads for blocking calls is
+  /// not from 1 to 32,768, or the system does not start a thread.
   explicit pool(pool_options options = {}) : pool(options, 0) {}
 
   /// A pool whose worker 0 is the thread that calls work_here; it starts one thread less.
@@ -57,6 +60,7 @@ class pool {
     parking_.wake_all();  // the last that finds nothing looks for suspended tasks
     if (first_thread_ == 1) work_here([this] { return ground_.signal.is_set(); });
     ground_.signal.wait();
+    delete part_.load(std::memory_order_acquire);  // partner: part
     end_threads();
   }
 
@@ -103,6 +107,26 @@ class pool {
   void set_crowded(bool crowded) noexcept { crowded_.store(crowded, std::memory_order_relaxed); }  // a hint
   /// How long a worker looks around before it sleeps.
   void set_patience(nanoseconds patience) noexcept { patience_.store(patience, std::memory_order_relaxed); }  // a hint
+
+  /// What the layer above keeps beside the workers, made by make() when it is first asked for, with the limit of the
+  /// options.
+  sched::pool_part& part(sched::pool_part* (*make)(unsigned blocking_threads)) {
+    auto* there = part_.load(std::memory_order_acquire);  // partner: the exchange below
+    if (there != nullptr) return *there;
+    auto* made = make(blocking_threads_);
+    // release: what was made; acquire on failure: what another has made
+    if (part_.compare_exchange_strong(there, made, std::memory_order_acq_rel, std::memory_order_acquire)) return *made;
+    delete made;
+    return *there;
+  }
+
+  /// Whether the calling thread is one that the pool joins at its end.
+  bool owns_this_thread() const noexcept {
+    const auto* w = sched::worker::of_this_thread();
+    if (w != nullptr) return &w->home() == this;
+    const auto* there = part_.load(std::memory_order_acquire);  // partner: part
+    return there != nullptr && there->owns_this_thread();
+  }
 
   /// Work that comes from outside: the pool does not end while this lives.
   class visit {
@@ -205,9 +229,17 @@ class pool {
     }
     return static_cast<unsigned>(options.workers);
   }
+  static unsigned checked_limit(pool_options options) {
+    if (options.blocking_threads < 1 || options.blocking_threads > 32768) {
+      throw error("plait: a pool with at most " + std::to_string(options.blocking_threads) +
+                  " threads for blocking calls was asked for; possible are 1 to 32768");
+    }
+    return static_cast<unsigned>(options.blocking_threads);
+  }
 
   pool(pool_options options, unsigned first_thread)
       : first_thread_(first_thread),
+        blocking_threads_(checked_limit(options)),
         workers_(checked_count(options),
                  [this](void* place, std::size_t i) { ::new (place) sched::worker(*this, static_cast<unsigned>(i)); }),
         threads_(workers_.size(), [](void* place, std::size_t) { ::new (place) base::thread; }) {
@@ -439,20 +471,21 @@ class pool {
     }
     ~default_holder() {
       ended().store(true, std::memory_order_relaxed);  // see default_pool
-      const auto* w = sched::worker::of_this_thread();
-      if (w == nullptr || &w->home() != instance) delete instance;
+      if (!instance->owns_this_thread()) delete instance;
     }
   };
 
   static constexpr int max_workers = 1024;
 
   const unsigned first_thread_;
+  const unsigned blocking_threads_;
   base::atomic<bool> crowded_{false};
   base::atomic<nanoseconds> patience_{nanoseconds(20000)};
   base::atomic<bool> closing_{false};
   base::atomic<bool> stopping_{false};
   base::atomic<bool> listening_{false};
   base::atomic<sched::outside*> outside_{nullptr};
+  base::atomic<sched::pool_part*> part_{nullptr};
   sched::parking_lot parking_;
   ground_family ground_;
   sched::timer_queue timers_;

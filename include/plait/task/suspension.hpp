@@ -43,16 +43,18 @@ class suspension : public waiter, public sched::suspended_list::node {
 
   /// Before it enters a queue. False: a stop was requested, so the task must not suspend. Throws std::bad_alloc.
   bool begin(std::coroutine_handle<> h) {
-    auto* w = worker::of_this_thread();
-    prepare(*this, w, h);
+    if (!begin_as_work(h)) return false;
+    if (family_ != nullptr) worker::of_this_thread()->suspended.add(*this);
+    return true;
+  }
+  /// The same where what it waits for is work of the pool, whose end waits for it: only requests to stop interrupt it.
+  bool begin_as_work(std::coroutine_handle<> h) {
+    prepare(*this, worker::of_this_thread(), h);
     if (as == nullptr) return true;  // no task of a pool: nobody asks it to stop
     family_ = &join_stop_tree(*as);
-    if (!family_->stops.enter(*this)) {
-      place_ = place::interrupted;
-      return false;
-    }
-    w->suspended.add(*this);
-    return true;
+    if (family_->stops.enter(*this)) return true;
+    place_ = place::interrupted;
+    return false;
   }
 
   /// Where await_suspend throws after begin.
