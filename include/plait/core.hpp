@@ -13,6 +13,7 @@
 #include <plait/task/parallel_reduce.hpp>
 #include <plait/task/parallel_sort.hpp>
 #include <plait/task/promise.hpp>
+#include <plait/task/resume_on.hpp>
 #include <plait/task/run.hpp>
 #include <plait/task/shared_future.hpp>
 #include <plait/task/sleep.hpp>

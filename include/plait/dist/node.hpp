@@ -105,7 +105,7 @@ class node final : public sched::outside, link_owner, progress_owner {
     if (target != rank()) {
       if (task->claim_to_leave()) dispatch_.ship(task, target, kind, local);
     } else {
-      dispatch_.queue(task, kind, local, &w);
+      dispatch_.queue(task, kind, local, &w.home() == &pool_ ? &w : nullptr);
       if (balancer_.someone_waits() && kind != place::here && kind != place::on_rank) feed_from(w);
     }
   }
@@ -243,7 +243,7 @@ class node final : public sched::outside, link_owner, progress_owner {
 
   bool any_thread_polls() const noexcept { return level_ >= thread_level::serialized; }
   bool may_poll(const sched::worker* w) const noexcept {
-    return any_thread_polls() || (w != nullptr && w->index() == 0);
+    return any_thread_polls() || (w != nullptr && w->index() == 0 && &w->home() == &pool_);
   }
 
   void call_poller() noexcept override {

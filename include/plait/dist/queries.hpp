@@ -13,16 +13,23 @@ inline namespace PLAIT_DIST {
 inline int rank() { return dist::running("rank()").second->home->rank(); }
 /// The number of ranks.
 inline int size() { return dist::running("size()").second->home->size(); }
-/// The worker that the task runs on now, counted over all ranks: contiguous by rank, and local worker 0 is the thread
-/// that called run. It may change at each suspension.
+/// The worker that the task runs on now, counted within its rank. Throws plait::error in a task that has gone to
+/// another pool with resume_on.
+inline int local_worker_id() {
+  const auto [w, run] = dist::running("local_worker_id()");
+  if (&w->home() != &run->home->pool()) {
+    throw error("plait: the number of the worker was asked for in a task that has gone to a pool of its own");
+  }
+  return static_cast<int>(w->index());
+}
+/// The same, counted over all ranks: contiguous by rank, and local worker 0 is the thread that called run. It may
+/// change at each suspension.
 inline int worker_id() {
   const auto [w, run] = dist::running("worker_id()");
-  return run->home->first_worker() + static_cast<int>(w->index());
+  return run->home->first_worker() + local_worker_id();
 }
 /// The number of workers of all ranks.
 inline int num_workers() { return dist::running("num_workers()").second->home->num_workers(); }
-/// The worker that the task runs on now, counted within its rank.
-inline int local_worker_id() { return static_cast<int>(dist::running("local_worker_id()").first->index()); }
 /// The number of this rank's workers.
 inline int num_local_workers() {
   return static_cast<int>(dist::running("num_local_workers()").second->home->pool().size());

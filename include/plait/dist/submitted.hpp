@@ -140,6 +140,11 @@ class submitted final : public portable, public awaiting_reply, public result_ce
     return next;
   }
 
+  /// Whether the calling worker is one of the run's rank: a task may wait in another pool, where it is a guest.
+  static bool runs_here(const run_context& run) noexcept {
+    return &sched::worker::of_this_thread()->home() == &run.home->pool();
+  }
+
   static submitted& of(sched::job* j) noexcept { return static_cast<submitted&>(static_cast<portable&>(*j)); }
 
   static void execute_if_unclaimed(sched::job* j, sched::worker& w) noexcept {
@@ -155,6 +160,7 @@ class submitted final : public portable, public awaiting_reply, public result_ce
   static bool control(cell_base* c, request what) noexcept {
     auto& task = *static_cast<submitted*>(static_cast<cell*>(c));
     if (what == request::stop) return plait::detail::stop_running(task, task.self);
+    if (what == request::run && !runs_here(*static_cast<run_context*>(task.self.context))) return false;
     task.state.fetch_add(state_owner, std::memory_order_relaxed);  // the run's hold; the caller has one
     if (!task.claim()) {
       task.drop_owner();

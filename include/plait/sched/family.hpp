@@ -14,6 +14,18 @@
 namespace plait::sched {
 
 struct unit;
+class family;
+
+/// Kept with the family of a unit that goes on in another pool than its own, or was started there by one that did. As a
+/// job it is what its own pool executes when the family is complete.
+struct guest_record : job {
+  /// The family is complete. Gives the family above, if it has to be told here and now. Ends the record.
+  family* (*leave)(guest_record*, family* above) noexcept;
+  pool* home;     ///< where the unit was at first; null if it has not moved
+  family* host;   ///< counts it where it is a guest; null where it is none
+  family* start;  ///< counts it where it was started by a guest, until it is complete; or null
+  family* above;
+};
 
 /// The children of one unit. Two counts in one word: children that have not ended (bits 32 to 62), and subtrees that
 /// are not complete (bits 0 to 31), where the unit itself is one of the subtrees. Bit 63 is set while the unit waits
@@ -96,6 +108,10 @@ class family {
   /// Whether only the unit itself, or whoever holds its place, is left.
   bool idle() const noexcept { return subtrees(word_.load(std::memory_order_acquire)) <= 1; }  // partner: subtree_ended
 
+  /// What is kept for a unit that has gone to another pool, or null. Of the unit's own running code.
+  guest_record* guest() const noexcept { return guest_; }
+  void set_guest(guest_record* g) noexcept { guest_ = g; }
+
   // ---- the tree of requests to stop ----
 
   /// Stands below `upper`, whose mutex the caller holds, as well as a subtree of it, which it hands over.
@@ -143,8 +159,9 @@ class family {
       return nullptr;
     }
     auto* above = parent_family;
+    auto* guest = guest_;
     delete this;
-    return above;
+    return guest == nullptr ? above : guest->leave(guest, above);
   }
 
   static constexpr std::uint64_t credits = 64;
@@ -152,6 +169,7 @@ class family {
   base::atomic<std::uint64_t> word_{one_subtree};
   waiter* joiner_ = nullptr;
   completion on_complete_;
+  guest_record* guest_ = nullptr;
 };
 
 }  // namespace plait::sched

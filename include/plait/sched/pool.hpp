@@ -80,7 +80,7 @@ class pool {
   /// Runs a task and waits for it, and for all that was started in it. Returns its result or throws its exception.
   /// Any thread; a worker executes other jobs meanwhile.
   template <class Task>
-  auto run(Task task) {
+  decltype(auto) run(Task task) {
     return run_on(*this, std::move(task));
   }
 
@@ -128,16 +128,20 @@ class pool {
     return there != nullptr && there->owns_this_thread();
   }
 
+  /// Counts something that comes from outside: the pool does not end before ground().subtree_ended(). Throws
+  /// plait::error if it is ending.
+  void admit() {
+    ground_.add_subtree();  // before the look: ~pool waits for it, or has said that it ends
+    if (!closing_.load(std::memory_order_seq_cst)) return;
+    ground_.subtree_ended();
+    throw error("plait: the pool is ending and takes no more tasks from outside");
+  }
+
   /// Work that comes from outside: the pool does not end while this lives.
   class visit {
    public:
     /// Throws plait::error if the pool is ending.
-    explicit visit(pool& p) : pool_(p) {
-      pool_.ground_.add_subtree();  // before the look: ~pool waits for it, or has said that it ends
-      if (!pool_.closing_.load(std::memory_order_seq_cst)) return;
-      pool_.ground_.subtree_ended();
-      throw error("plait: the pool is ending and takes no more tasks from outside");
-    }
+    explicit visit(pool& p) : pool_(p) { p.admit(); }
     ~visit() { pool_.ground_.subtree_ended(); }
     visit(const visit&) = delete;
     visit& operator=(const visit&) = delete;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/task/future.hpp>
+#include <plait/task/guest.hpp>
 #include <plait/task/stop.hpp>
 
 #include <cstdint>
@@ -84,6 +85,17 @@ void unspawn(task_promise<T>& p) noexcept {
   resume_joiner(parent->child_ended(true));
 }
 
+/// A task that a guest has started: the pool counts it too.
+template <class T>
+PLAIT_NOINLINE void count_in_host(task_promise<T>& p, pool& host) {
+  try {
+    start_in_host(p, host);
+  } catch (...) {
+    task_handle<T>::from_promise(p).destroy();
+    throw;
+  }
+}
+
 /// By a task of the same pool, which becomes the parent.
 template <class T>
 PLAIT_ALWAYS_INLINE future<T> spawn_inside(worker& w, task<T>& t) {
@@ -91,6 +103,8 @@ PLAIT_ALWAYS_INLINE future<T> spawn_inside(worker& w, task<T>& t) {
   w.own.reserve();
   auto& children = parent.make_children();
   auto& p = make_spawned(t, w.home(), children, parent.context, w.time_of(parent));
+  if (children.guest() != nullptr) [[unlikely]]
+    count_in_host(p, w.home());
   children.add_own_child();
   w.own.push_reserved(&p);  // nothing above this line has changed anything if it has thrown
   w.home().parking().notify();
