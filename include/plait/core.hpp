@@ -3,11 +3,13 @@
 
 // Tasks on one machine. Needs neither MPI nor cereal.
 #include <plait/sched/pool.hpp>
+#include <plait/task/allocated_frame.hpp>
 #include <plait/task/as_completed.hpp>
 #include <plait/task/blocking.hpp>
 #include <plait/task/fail_fast.hpp>
 #include <plait/task/fork.hpp>
 #include <plait/task/future.hpp>
+#include <plait/task/named.hpp>
 #include <plait/task/parallel_for.hpp>
 #include <plait/task/parallel_invoke.hpp>
 #include <plait/task/parallel_reduce.hpp>

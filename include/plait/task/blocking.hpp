@@ -6,7 +6,6 @@
 
 #include <coroutine>
 #include <exception>
-#include <memory>
 #include <type_traits>
 #include <utility>
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+#include <plait/task/task.hpp>
+
+#include <coroutine>
+#include <string>
+#include <utility>
+
+namespace plait {
+
+namespace detail {
+
+/// How a coroutine says that it is there to give a task its name.
+struct task_name {
+  std::string text;
+};
+
+/// The promise of such a coroutine. It reports an exception that nobody has seen before its base would.
+template <class T>
+struct named_promise : task_promise<T> {
+  named_promise(task_name& name, task<T>&) noexcept : text(std::move(name.text)) {}
+  ~named_promise() {
+    if (this->kind == origin::call || !this->is_unobserved()) return;
+    this->seen = true;
+    report_unobserved(this->error, text);
+  }
+
+  std::string text;
+};
+
+}  // namespace detail
+}  // namespace plait
+
+/// Frames are known by a handle of the base.
+template <class T>
+struct std::coroutine_traits<plait::task<T>, plait::detail::task_name, plait::task<T>> {
+  using promise_type = plait::detail::named_promise<T>;
+  static_assert(alignof(promise_type) == alignof(plait::detail::task_promise<T>));
+};
+
+namespace plait {
+
+namespace detail {
+
+template <class T>
+task<T> run_named(task_name, task<T> t) {
+  co_return co_await t;
+}
+
+}  // namespace detail
+
+/// The same task under a name, which the handler of unobserved exceptions gets in place of that of its function:
+/// `spawn(named("load", load(file)))`. Costs a frame more.
+template <class T>
+task<T> named(std::string name, task<T> t) {
+  return detail::run_named<T>({std::move(name)}, std::move(t));
+}
+
+}  // namespace plait
