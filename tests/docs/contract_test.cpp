@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -601,6 +602,89 @@ TEST_CASE("docs: native MPI is an error where there is none") {
   });
 }
 #endif
+
+// ---- where frames come from, other pools, blocking calls ------------------------------------------------------------
+
+namespace frames {
+// docs: frames
+plait::task<int> number(std::allocator_arg_t, std::pmr::memory_resource*, int n) { co_return n; }
+
+plait::future<int> unsafe() {
+  std::pmr::monotonic_buffer_resource memory;  // ends before the frame does; and is for one thread at a time
+  return plait::spawn(number(std::allocator_arg, &memory, 1));
+}
+
+plait::task<int> safe(std::pmr::synchronized_pool_resource& memory) {
+  auto f = co_await plait::fork(number(std::allocator_arg, &memory, 1));
+  co_return co_await f;  // takes the result and ends the frame
+}
+// docs: end
+}  // namespace frames
+
+TEST_CASE("docs: frames") {
+  std::pmr::synchronized_pool_resource memory;
+  CHECK(plait::sync_wait(frames::safe(memory)) == 1);
+  static_cast<void>(&frames::unsafe);
+}
+
+namespace other_pools {
+plait::task<int> read_answer() {
+  co_await step();
+  co_return 42;
+}
+
+// docs: pools of a task
+plait::task<int> unsafe() {
+  plait::pool io({.workers = 1});
+  co_await plait::resume_on(io);
+  const int answer = co_await read_answer();
+  co_return answer;  // ends the pool in one of its own workers: it waits for this task, and so for itself
+}
+
+plait::task<int> safe(plait::pool& home) {
+  plait::pool io({.workers = 1});
+  co_await plait::resume_on(io);
+  const int answer = co_await read_answer();
+  co_await plait::resume_on(home);  // an exception must not leave out this line
+  co_return answer;
+}
+
+plait::task<int> also_safe() {
+  plait::pool io({.workers = 1});
+  co_return co_await io.spawn(read_answer());  // only the child is there
+}
+// docs: end
+}  // namespace other_pools
+
+TEST_CASE("docs: pools of a task") {
+  plait::pool home({.workers = 2});
+  CHECK(home.run(other_pools::safe(home)) == 42);
+  CHECK(home.run(other_pools::also_safe()) == 42);
+  static_cast<void>(&other_pools::unsafe);
+}
+
+namespace blocking_calls {
+std::string read_whole_file(const std::string& name) { return "contents of " + name; }
+
+// docs: blocking calls
+plait::task<std::string> unsafe(const std::string& name) {
+  co_return read_whole_file(name);  // the worker waits for the disk, and so do the tasks in its queue
+}
+
+plait::task<std::string> safe(const std::string& name) { co_return co_await plait::blocking(read_whole_file, name); }
+
+plait::task<std::string> unsafe_view(std::string_view name) {
+  // The task keeps a copy of the view, not of the text: whoever owns that must outlive the call.
+  return plait::blocking([](std::string_view n) { return read_whole_file(std::string(n)); }, name);
+}
+// docs: end
+}  // namespace blocking_calls
+
+TEST_CASE("docs: blocking calls") {
+  CHECK(plait::sync_wait(blocking_calls::safe("x")) == "contents of x");
+  static_cast<void>(&blocking_calls::unsafe);
+  static_cast<void>(&blocking_calls::unsafe_view);
+}
 
 // ---- g++ 12 ---------------------------------------------------------------------------------------------------------
 

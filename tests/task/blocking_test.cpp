@@ -38,7 +38,7 @@ struct door {
   }
 };
 
-unsigned threads_of(pool& p) { return plait::detail::blocking_threads::of(p).count(); }
+unsigned threads_of(pool& p) { return plait::detail::blocking_threads<>::of(p).count(); }
 
 }  // namespace
 
@@ -151,7 +151,7 @@ TEST_CASE("as many calls as the limit allows block at the same time") {
 
 TEST_CASE("a thread is used again, and ends when it has had nothing to do for a while") {
   pool p({.workers = 1});
-  auto& threads = plait::detail::blocking_threads::of(p);
+  auto& threads = plait::detail::blocking_threads<>::of(p);
   for (int i = 0; i < 20; ++i) CHECK(p.run(blocking([i] { return i; })) == i);
   CHECK(threads.count() <= 2);  // the last one may not have lain down yet when the next call comes
   threads.set_patience(std::chrono::microseconds(200));

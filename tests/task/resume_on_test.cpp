@@ -412,6 +412,6 @@ TEST_CASE("a blocking call of a guest is made by the pool where it is, and the g
     co_await resume_on(other);
     co_await plait::blocking([] {});
     CHECK(in(other));
-    CHECK(plait::detail::blocking_threads::of(other).count() == 1);
+    CHECK(plait::detail::blocking_threads<>::of(other).count() == 1);
   }(b));
 }

@@ -28,7 +28,7 @@ class blocking_awaiter final : public blocking_call {
     return true;
   }
   bool await_suspend(std::coroutine_handle<> h) {
-    threads_ = &blocking_threads::of(worker::of_this_thread()->home());
+    threads_ = &blocking_threads<>::of(worker::of_this_thread()->home());
     if (!begin_as_work(h)) return false;
     try {
       return threads_->add(*this);
@@ -60,7 +60,7 @@ class blocking_awaiter final : public blocking_call {
   waiter* interrupt() noexcept override { return threads_->withdraw(*this); }
 
   F& call_;
-  blocking_threads* threads_ = nullptr;
+  blocking_threads<>* threads_ = nullptr;
   result_cell<R> result_;
 };
 

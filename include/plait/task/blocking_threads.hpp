@@ -25,6 +25,7 @@ class blocking_call : public suspension {
 };
 
 /// One pool's threads for such calls.
+template <class = void>  // compiled where it is used
 class blocking_threads final : public sched::pool_part {
  public:
   explicit blocking_threads(unsigned limit) noexcept : limit_(limit) {}

@@ -46,7 +46,8 @@ inline guest_record& guest_record_of(unit& u) {
 }
 
 /// A unit that somebody starts in the pool where he may be a guest. Throws std::bad_alloc.
-PLAIT_NOINLINE inline void start_in_host(unit& started, pool& host) {
+template <class = void>  // compiled where it is used
+PLAIT_NOINLINE void start_in_host(unit& started, pool& host) {
   auto& g = guest_record_of(started);
   host.ground().add_subtree();  // the pool can't be at its end: the caller runs there
   g.start = &host.ground();

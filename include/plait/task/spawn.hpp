@@ -89,7 +89,7 @@ void unspawn(task_promise<T>& p) noexcept {
 template <class T>
 PLAIT_NOINLINE void count_in_host(task_promise<T>& p, pool& host) {
   try {
-    start_in_host(p, host);
+    start_in_host<>(p, host);
   } catch (...) {
     task_handle<T>::from_promise(p).destroy();
     throw;
