@@ -298,3 +298,55 @@ TEST_CASE("a request that reaches a deep chain of forks takes no stack for its d
   CHECK(!f.cancel());
   CHECK(f.get() == depth);
 }
+
+TEST_CASE("yield, fork and the await of a future are no places where a request to stop is seen") {
+  pool p({.workers = 2});
+  std::atomic<int> started{0};
+  auto f = p.spawn([](std::atomic<int>& flag) -> task<int> {
+    co_await until_stopped(flag);
+    co_await plait::yield();
+    auto forked = co_await fork([]() -> task<int> { co_return 1; });
+    auto spawned = spawn([] { return 2; });
+    const int sum = co_await forked;
+    co_return sum + co_await spawned;
+  }(started));
+  wait_until([&started] { return started.load() == 1; }, "the task");
+  CHECK_FALSE(f.cancel());
+  CHECK(f.get() == 3);
+  CHECK(started == 1);
+}
+
+TEST_CASE("the callbacks of a task that is cancelled before it starts run in the thread that cancels") {
+  pool p({.workers = 1});
+  std::atomic<int> started{0};
+  std::atomic<bool> done{false};
+  auto busy = p.spawn(
+      [](std::atomic<int>& flag, std::atomic<bool>& until) {
+        flag = 1;
+        while (!until) std::this_thread::yield();
+      },
+      std::ref(started), std::ref(done));
+  wait_until([&started] { return started.load() == 1; }, "the only worker to be busy");
+  auto queued = p.spawn([] { return 1; });
+  std::thread::id where;
+  queued.add_done_callback([&where](const future<int>& f) {
+    CHECK_THROWS_AS(f.result(), cancelled_error);
+    where = std::this_thread::get_id();
+  });
+  CHECK(queued.cancel());
+  CHECK(where == std::this_thread::get_id());
+  done = true;
+  busy.get();
+}
+
+TEST_CASE("a cancelled_error that nobody has asked for is reported as any other exception") {
+  const unobserved seen;
+  {
+    pool p({.workers = 1});
+    static_cast<void>(p.spawn([]() -> task<void> {
+      throw cancelled_error("of my own");
+      co_return;
+    }));
+  }
+  CHECK(seen.count == 1);
+}
