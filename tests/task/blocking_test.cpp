@@ -303,3 +303,13 @@ TEST_CASE("a pool refuses a limit of threads that makes no sense") {
   CHECK_THROWS_AS(pool({.workers = 1, .blocking_threads = -1}), plait::error);
   CHECK_THROWS_AS(pool({.workers = 1, .blocking_threads = 40000}), plait::error);
 }
+
+TEST_CASE("off a worker a blocking call is made in the thread that is there") {
+  std::thread::id where;
+  [](std::thread::id& out) -> plait::detail::relay {  // a coroutine of its own, in no pool
+    out = co_await blocking([] { return std::this_thread::get_id(); });
+  }(where)
+                                  .handle()
+                                  .resume();
+  CHECK(where == std::this_thread::get_id());
+}
