@@ -14,8 +14,8 @@ namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {
 
-/// Stealing between ranks: asks for tasks when this rank is idle, and gives tasks to those who ask. All but `on`, `set`
-/// and `someone_waits` by the holder of the transport.
+/// Stealing between ranks: asks for tasks when this rank is idle, and gives tasks to those who ask. All but `on`,
+/// `set`, `someone_waits` and `may_ask` by the holder of the transport.
 class balancer {
  public:
   balancer(link& l, stealable& tasks, pool& p, dispatch& d, bool on)
@@ -32,20 +32,32 @@ class balancer {
     note();
   }
 
+  /// Whether ask would do something. A hint.
+  bool may_ask() const noexcept { return on() && may_ask_.load(std::memory_order_relaxed); }
+
   /// The rank has nothing to do: asks another one if it is time to.
   void ask(sched::worker& w) {
     if (!on() || !thief_.wants_to_ask()) return;
     const int victim = thief_.next_victim([&w] { return w.random(); },
                                           [this](int rank) { link_.send_bytes(rank, message::lifeline, {}); });
     if (victim >= 0) link_.send_bytes(victim, message::steal, {});
+    note();
   }
 
   void on_steal(int source) {
     const auto count = on() ? give(source, 0) : 0;
     link_.send_head(source, message::steal_done, reply_head{static_cast<std::uint32_t>(count), 0});
   }
-  void on_steal_done(const reply_head& head) noexcept { thief_.answered(head.count); }
-  void on_task(int source) noexcept { thief_.task_came(source); }
+  void on_steal_done(const reply_head& head) noexcept {
+    thief_.answered(head.count);
+    note();
+  }
+  /// A task came that was given away (see give), not one that was meant for this rank: that says nothing about its
+  /// sender having more, and leaves the lifelines as they are.
+  void on_given(int source) noexcept {
+    thief_.task_came(source);
+    note();
+  }
   void on_lifeline(int source) {
     thief_.add_waiting(source);
     feed(1);
@@ -88,7 +100,11 @@ class balancer {
     return given;
   }
 
-  void note() noexcept { someone_waits_.store(thief_.anyone_waiting(), std::memory_order_relaxed); }  // a hint
+  /// Relaxed: hints.
+  void note() noexcept {
+    someone_waits_.store(thief_.anyone_waiting(), std::memory_order_relaxed);
+    may_ask_.store(thief_.wants_to_ask(), std::memory_order_relaxed);
+  }
 
   link& link_;
   stealable& tasks_;
@@ -97,6 +113,7 @@ class balancer {
   thief thief_;
   std::atomic<bool> on_;
   std::atomic<bool> someone_waits_{false};
+  std::atomic<bool> may_ask_{false};
 };
 
 }  // namespace dist

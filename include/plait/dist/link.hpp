@@ -44,7 +44,8 @@ class link {
   using handler = function_ref<void(int source, message kind, std::span<const std::byte> payload)>;
 
   /// Both must outlive it.
-  link(net::transport& transport, link_owner& owner) noexcept : transport_(transport), owner_(owner) {}
+  link(net::transport& transport, link_owner& owner) noexcept
+      : transport_(transport), owner_(owner), alone_(transport.size() == 1) {}
 
   net::transport& transport() noexcept { return transport_; }
   transport_hold& hold() noexcept { return hold_; }
@@ -84,7 +85,7 @@ class link {
 
   /// Sends a message whose payload `fill(writer&)` writes; nothing is sent if it throws.
   void send(int dest, message kind, function_ref<void(wire::writer&)> fill) {
-    if (transport_.size() == 1) return send_to_self(kind, fill);
+    if (alone_) return send_to_self(kind, fill);
     if (sent_.add(dest, kind, epoch_, fill)) {
       pump();
     } else if (owner_.may_pump()) {
@@ -111,6 +112,11 @@ class link {
 
   /// By the holder: hands what was collected to the transport.
   void flush() { sent_.flush(transport_); }
+  /// The same at the end of a poll.
+  void flush_polled() {
+    sent_.flush(transport_);
+    sent_.polled();
+  }
 
   /// By the holder: handles what has arrived, and says whether there was something.
   bool poll(handler handle) {
@@ -119,12 +125,12 @@ class link {
         receive(source, static_cast<message>(kind), epoch, payload, handle);
       });
     };
-    if (transport_.size() == 1) return read_own_mail(handle);
+    if (alone_) return read_own_mail(handle);
     return transport_.poll(one) != 0;
   }
 
   /// A single rank hears nothing but itself: whether it does. A hint.
-  bool quiet() const noexcept { return transport_.size() == 1 && !has_own_mail_.load(std::memory_order_relaxed); }
+  bool quiet() const noexcept { return alone_ && !has_own_mail_.load(std::memory_order_relaxed); }
 
   // For the end of the run; by the holder.
   std::uint64_t work_sent() const noexcept { return sent_.work_sent(); }
@@ -198,6 +204,7 @@ class link {
 
   net::transport& transport_;
   link_owner& owner_;
+  const bool alone_;
   outbox sent_;
   transport_hold hold_;
   std::atomic<bool> in_run_{false};

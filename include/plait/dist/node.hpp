@@ -190,7 +190,7 @@ class node final : public sched::outside, link_owner, progress_owner {
 
   bool seek(sched::worker& w) noexcept override {
     if (!may_poll(&w)) return call_poller(), false;  // this worker's last task may have been the run's
-    if (size() == 1 || !link_.hold().try_acquire()) return false;
+    if (size() == 1 || !balancer_.may_ask() || !link_.hold().try_acquire()) return false;
     if (link_.in_run() && !end_.closing()) {
       balancer_.ask(w);
       flush_or_fail();
@@ -300,7 +300,7 @@ class node final : public sched::outside, link_owner, progress_owner {
       if (balancer_.someone_waits()) balancer_.feed(w == nullptr ? 0 : 1);
       pollables_.test(ready);
       if (family_->idle()) look_for_end();
-      link_.flush();
+      link_.flush_polled();
     } catch (...) {
       fail(std::current_exception());
     }
@@ -309,11 +309,14 @@ class node final : public sched::outside, link_owner, progress_owner {
     return something;
   }
 
-  /// What has its result becomes a job, since callbacks are user code.
+  /// What has its result becomes a job, since callbacks are user code, and tasks go on in it. One is for the worker
+  /// that has got it, while it is warm; of several other workers may take some.
   void deliver(delivery_list done, sched::worker* w) noexcept {
     if (done.first == nullptr) return;
-    if (w != nullptr) return w->add_bound(done.first, done.last);
-    for (auto* next = done.first; next != nullptr;) {
+    if (w != nullptr && (done.first == done.last || pool_.size() == 1)) return w->add_bound(done.first, done.last);
+    auto* next = done.first;
+    if (w != nullptr) next = sched::reversed(next);  // its deque gives the newest first
+    while (next != nullptr) {
       auto* const j = std::exchange(next, next->next_job);
       j->next_job = nullptr;
       pool_.post(j);
@@ -411,8 +414,9 @@ class node final : public sched::outside, link_owner, progress_owner {
   void on_task(int source, std::span<const std::byte> payload) {
     const auto head = take_head<task_head>(payload);
     auto* task = import(head.callable, head.to, payload, head.in_spmd != 0 ? spmd_context_ : context_);
-    balancer_.on_task(source);
-    dispatch_.queue(task, static_cast<dist::place>(head.place), head.local_worker, poller_);
+    const auto where = static_cast<dist::place>(head.place);
+    if (where == dist::place::anywhere) balancer_.on_given(source);
+    dispatch_.queue(task, where, head.local_worker, poller_);
   }
 
   void on_result(std::span<const std::byte> payload) {

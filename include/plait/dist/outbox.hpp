@@ -23,8 +23,9 @@ class outbox {
  public:
   using clock = std::chrono::steady_clock;
 
-  /// Appends a message. True if it should be flushed soon: its frame is large, or the last flush is long enough ago for
-  /// batching to gain nothing. If `fill(writer&)` throws, nothing was added.
+  /// Appends a message. True if it should be flushed soon: it is the first since the last poll, so that nothing says
+  /// that more will follow, its frame is large, or the last flush is long enough ago for batching to gain nothing. If
+  /// `fill(writer&)` throws, nothing was added.
   bool add(int dest, message kind, std::uint32_t epoch, function_ref<void(wire::writer&)> fill) {
     const std::lock_guard lock(mutex_);
     auto& index = index_of(dest);
@@ -46,6 +47,11 @@ class outbox {
       control_sent_.store(control_sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
     waiting_.store(true, std::memory_order_relaxed);  // a hint; flush looks under the lock
+    // relaxed: a hint; see polled
+    if (!in_burst_.load(std::memory_order_relaxed)) {
+      in_burst_.store(true, std::memory_order_relaxed);
+      return true;
+    }
     return frame.size() > batch_bytes || clock::now() - flushed_ > batch_time;
   }
 
@@ -63,6 +69,11 @@ class outbox {
     flushed_ = clock::now();
     waiting_.store(false, std::memory_order_relaxed);  // under the lock
     return count;
+  }
+
+  /// The holder has looked for messages and flushes: the next message does not belong to the ones before.
+  void polled() noexcept {
+    if (in_burst_.load(std::memory_order_relaxed)) in_burst_.store(false, std::memory_order_relaxed);  // a hint
   }
 
   bool waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }  // a hint
@@ -101,6 +112,7 @@ class outbox {
   std::atomic<std::uint64_t> work_sent_{0};
   std::atomic<std::uint64_t> control_sent_{0};
   std::atomic<bool> waiting_{false};
+  std::atomic<bool> in_burst_{false};
 };
 
 }  // namespace dist

@@ -4,6 +4,7 @@
 #include <plait/base/compose.hpp>
 #include <plait/base/errors.hpp>
 #include <plait/base/growing_array.hpp>
+#include <plait/base/spin_lock.hpp>
 #include <plait/dist/portable.hpp>
 
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace dist {
 class slot_table {
  public:
   std::uint64_t add(awaiting_reply& who) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(lock_);
     if (free_ == slots_.size()) slots_.push_back({nullptr, 0, free_ + 1});
     const auto index = free_;
     auto& s = slots_[index];
@@ -28,12 +29,12 @@ class slot_table {
   }
 
   awaiting_reply& at(std::uint64_t slot) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(lock_);
     return *used(slot).who;
   }
 
   void remove(std::uint64_t slot) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(lock_);
     auto& s = used(slot);
     s.who = nullptr;
     ++s.generation;
@@ -57,7 +58,7 @@ class slot_table {
     return slots_[index];
   }
 
-  std::mutex mutex_;
+  base::spin_lock lock_;
   base::growing_array<entry> slots_;
   std::uint32_t free_ = 0;  // the first free one; as many as there are if none is
 };

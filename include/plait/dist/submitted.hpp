@@ -121,7 +121,7 @@ class submitted final : public portable, public awaiting_reply, public result_ce
   }
   void finish(sched::worker& w) noexcept override {
     w.current = &this->self;  // the arguments are the sender's to end, which may be at it: see left
-    resume_later(end(&w));
+    w.resume(resume_next(end(&w), &w));
   }
 
   static std::string name() { return registration<Callable>::entry.name(); }
@@ -193,6 +193,9 @@ class imported : public portable {
                           std::span<const std::byte> arguments) {
     return new imported(entry, home, to, arguments);
   }
+
+  static void* operator new(std::size_t size) { return base::allocate_frame(size); }
+  static void operator delete(void* p, std::size_t size) noexcept { base::release_frame(p, size); }
 
   imported(const wire::registry_entry& entry, node& home, const return_address& to,
            std::span<const std::byte> arguments)

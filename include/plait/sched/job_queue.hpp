@@ -9,6 +9,13 @@
 
 namespace plait::sched {
 
+/// Turns a list by next_job round; gives its new first job.
+inline job* reversed(job* list) noexcept {
+  job* first = nullptr;
+  while (list != nullptr) first = std::exchange(list, std::exchange(list->next_job, first));
+  return first;
+}
+
 /// A lock-free queue of jobs for any number of producers and consumers. Producers link a job in front of the list by
 /// compare-exchange (Treiber 1986); a consumer takes the whole list by one exchange and turns it round, so nobody ever
 /// follows a link that another thread may change, and there is no ABA problem. Allocates nothing: the link is in the
@@ -32,14 +39,7 @@ class job_queue {
   /// All jobs, linked in the order in which they came, or null. Any thread.
   job* take_all() noexcept {
     if (empty()) return nullptr;
-    auto* newest = newest_.exchange(nullptr, std::memory_order_acquire);  // partner: push
-    job* oldest = nullptr;
-    while (newest != nullptr) {
-      auto* before = newest->next_job;
-      newest->next_job = oldest;
-      oldest = std::exchange(newest, before);
-    }
-    return oldest;
+    return reversed(newest_.exchange(nullptr, std::memory_order_acquire));  // partner: push
   }
 
   /// A hint, stale at once.

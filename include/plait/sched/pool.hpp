@@ -346,9 +346,10 @@ class pool {
 
   /// The turns of a search. True if it has ended: the worker is not counted as searching any more.
   bool look_around(sched::worker& w, sched::parking_lot::role role, function_ref<bool()> stop) noexcept {
-    const auto until =
-        clock::now() + (crowded_.load(std::memory_order_relaxed) ? nanoseconds(0)  // hints, both
-                                                                 : patience_.load(std::memory_order_relaxed));
+    const bool crowded = crowded_.load(std::memory_order_relaxed);  // a hint, as is patience_
+    const auto until = clock::now() + (crowded ? nanoseconds(0) : patience_.load(std::memory_order_relaxed));
+    // Giving way is a system call, which takes as long as a message from another rank.
+    const unsigned turns_between = crowded || outside() == nullptr ? 4 : 64;
     for (unsigned turn = 1;; ++turn) {
       if (stop()) {
         leave_search(role);
@@ -361,7 +362,7 @@ class pool {
         return true;
       }
       if (turn % 8 == 0 && clock::now() >= until) return false;
-      if (turn % 4 == 0) {
+      if (turn % turns_between == 0) {
         base::give_way();
       } else {
         base::pause();

@@ -93,8 +93,7 @@ class alignas(64) worker {
   job* take_first(job_queue& from, deque& rest) {
     auto* first = from.take_all();
     if (first == nullptr) return nullptr;
-    job* newest = nullptr;
-    for (auto* j = first->next_job; j != nullptr;) newest = std::exchange(j, std::exchange(j->next_job, newest));
+    auto* newest = reversed(first->next_job);
     while (newest != nullptr) push(rest, std::exchange(newest, newest->next_job));
     return first;
   }
@@ -282,8 +281,7 @@ class alignas(64) worker {
   /// Where the stack has become lower: what was put aside may run now, in the order in which it lay in the deque
   /// before.
   void reconsider() noexcept {
-    job* newest = nullptr;
-    for (auto* j = aside.take_all(); j != nullptr;) newest = std::exchange(j, std::exchange(j->next_job, newest));
+    auto* newest = reversed(aside.take_all());
     while (newest != nullptr) push(own, std::exchange(newest, newest->next_job));
   }
 
