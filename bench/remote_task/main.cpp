@@ -2,7 +2,7 @@
 // The round trip of a task that does nothing on another rank, in turns with a raw MPI ping-pong at the same thread
 // level.
 //
-//   mpirun -n 2 bench_remote_task [--count 20000] [--repeat 5] [--idle-count 30] [--workers 1] [--json]
+//   mpirun -n 2 bench_remote_task [--count 20000] [--repeat 5] [--idle-count 300] [--workers 1] [--json]
 #include "../support/arguments.hpp"
 #include "../support/native_mpi.hpp"
 #include "../support/report.hpp"
@@ -30,7 +30,7 @@ void measure(int argc, char** argv, int rank) {
   bench::arguments args(argc, argv);
   const int count = args.number("--count", 20'000);
   const int repeat = args.number("--repeat", 5);
-  const int idle_count = args.number("--idle-count", 30);
+  const int idle_count = args.number("--idle-count", 300);
   const int workers = args.number("--workers", 1);
   const bool json = args.flag("--json");
   args.done("--count N, --repeat N, --idle-count N, --workers N, --json");

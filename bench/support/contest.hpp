@@ -86,12 +86,24 @@ inline bool chosen(const std::string& list, const std::string& name) {
   return list.empty() || (',' + list + ',').find(',' + name + ',') != std::string::npos;
 }
 
+/// The runs of another with the same size as `mine` and so many workers, or null.
+inline const series* find(const std::vector<series>& all, const series& mine, std::string_view name, int workers) {
+  for (const series& s : all) {
+    if (s.who.name == name && s.n == mine.n && s.workers == workers) return &s;
+  }
+  return nullptr;
+}
+
 /// This time as a part of another's with the same size and `workers`, or 0 if there is no such.
 inline double part_of(const std::vector<series>& all, const series& mine, std::string_view name, int workers) {
-  for (const series& s : all) {
-    if (s.who.name == name && s.n == mine.n && s.workers == workers) return mine.time() / s.time();
-  }
-  return 0;
+  const series* const other = find(all, mine, name, workers);
+  return other == nullptr ? 0 : mine.time() / other->time();
+}
+
+/// The same for the peak of memory.
+inline double peak_part_of(const std::vector<series>& all, const series& mine, std::string_view name, int workers) {
+  const series* const other = find(all, mine, name, workers);
+  return other == nullptr ? 0 : median(mine.peaks) / median(other->peaks);
 }
 
 inline void print(const problem& what, const std::vector<series>& all, bool json, const std::string& note) {
@@ -109,7 +121,8 @@ inline void print(const problem& what, const std::vector<series>& all, bool json
                {"speedup", alone > 0 ? 1 / alone : 0, 2},
                {"of_onetbb", part_of(all, s, "onetbb", s.workers), 3},
                {"of_openmp", part_of(all, s, "openmp", s.workers), 3},
-               {"peak_mib", median(s.peaks), 1}});
+               {"peak_mib", median(s.peaks), 1},
+               {"peak_of_onetbb", peak_part_of(all, s, "onetbb", s.workers), 2}});
   }
   table.note(note);
   table.print();
