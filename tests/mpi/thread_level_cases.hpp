@@ -79,6 +79,18 @@ plait::task<long> awaited_sum(long n) {
 int blocks_on_another_rank(int n) {
   return plait::submit<square>(plait::on_rank((plait::rank() + 1) % plait::size()), n).get();
 }
+int blocks_on_spmd() {
+  int parts = 0;
+  for (int call = 0; call < 2; ++call) {
+    for (const int part : plait::spmd<one_later>().get()) parts += part;
+  }
+  return parts;
+}
+plait::task<void> several_block_on_spmd() {
+  std::vector<plait::future<int>> calls;
+  for (int i = 0; i < 3; ++i) calls.push_back(plait::submit<blocks_on_spmd>(plait::here));
+  for (auto& c : calls) CHECK(co_await c == 2 * plait::size());
+}
 void fail() { throw std::domain_error("fail"); }
 
 plait::task<void> all_kinds() {
@@ -113,6 +125,7 @@ void use(plait::runtime& rt) {
   const int one = 1;
   MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   CHECK(rt.run_all(fib(8)) == 21);
+  rt.run_all(several_block_on_spmd());
   // The last task to end runs on another worker than the one that may use MPI.
   for (int i = 0; i < 20; ++i) {
     rt.run([]() -> plait::task<void> {

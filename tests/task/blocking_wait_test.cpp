@@ -165,6 +165,25 @@ TEST_CASE("a blocked worker still runs what it alone can run, where nobody else 
   for (int i = 0; i < 20; ++i) REQUIRE(p.run(helper::parent()) == 3);
 }
 
+TEST_CASE("while a timer runs, nothing goes on on top of a wait that it will end") {
+  struct helper {
+    static task<int> sleeps() {
+      co_await plait::sleep_for(20ms);
+      co_return 1;
+    }
+    static int waits() { return spawn(sleeps()).get() + 1; }
+    static task<int> waits_for_its_child() {
+      auto child = spawn(waits);
+      co_await plait::yield();  // the child runs now, and waits; what follows is to wait for it
+      co_return child.get() + 1;
+    }
+  };
+  for (const int workers : {1, 2}) {
+    pool p({.workers = workers});
+    REQUIRE(p.run(helper::waits_for_its_child()) == 3);
+  }
+}
+
 TEST_CASE("a blocking wait runs the awaited job itself if it is still queued") {
   pool p({.workers = 1});
   const bool same = p.spawn([] {

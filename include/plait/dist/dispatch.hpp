@@ -40,6 +40,7 @@ class dispatch {
   /// Packs a claimed task and sends it away. Throws what packing throws; the task then stays.
   void ship(portable* task, int target, place kind, int local_worker) {
     task_head head{task->address(home_),
+                   task->self.started,
                    0,
                    local_worker,
                    static_cast<std::uint8_t>(kind),

@@ -41,6 +41,7 @@ struct return_address {
 
 struct task_head {
   return_address to;
+  std::uint64_t started;  ///< the time of the task's parent: see sched/worker.hpp
   std::uint32_t callable;
   std::int32_t local_worker;  ///< of the receiving rank, or -1
   std::uint8_t place;         ///< dist::place
@@ -56,7 +57,8 @@ struct result_head {
 
 struct spmd_head {
   return_address to;
-  std::uint64_t number;  ///< the order that rank 0 gives, from 0 in each run
+  std::uint64_t number;   ///< the order that rank 0 gives, from 0 in each run
+  std::uint64_t started;  ///< the time of the caller
   std::uint32_t callable;
   std::uint32_t unused;
 };

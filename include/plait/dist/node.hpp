@@ -6,6 +6,7 @@
 #include <plait/base/compose.hpp>
 #include <plait/dist/agreement.hpp>
 #include <plait/dist/balancer.hpp>
+#include <plait/dist/deliveries.hpp>
 #include <plait/dist/dispatch.hpp>
 #include <plait/dist/link.hpp>
 #include <plait/dist/local_objects.hpp>
@@ -123,7 +124,11 @@ class node final : public sched::outside, link_owner, progress_owner {
   }
 
   std::uint64_t add_slot(awaiting_reply& who) { return slots_.add(who); }
-  void remove_slot(std::uint64_t slot) { slots_.remove(slot); }
+  /// Of a task that has not left after all.
+  void remove_slot(std::uint64_t slot) {
+    slots_.remove(slot);
+    slots_.delivered(1);
+  }
 
   // ---- spmd ----
 
@@ -134,9 +139,10 @@ class node final : public sched::outside, link_owner, progress_owner {
   }
 
   /// Asks rank 0 to let every rank run a body once. `fill(writer&)` writes its arguments.
-  void request_spmd(const return_address& to, const wire::registry_entry& callable,
+  /// started: the caller's time.
+  void request_spmd(const return_address& to, std::uint64_t started, const wire::registry_entry& callable,
                     function_ref<void(wire::writer&)> fill) {
-    const spmd_head head{to, 0, ids_.id_of(callable), 0};
+    const spmd_head head{to, 0, started, ids_.id_of(callable), 0};
     link_.send(0, message::spmd_request, [&](wire::writer& out) {
       out.write(&head, sizeof head);
       fill(out);
@@ -210,6 +216,7 @@ class node final : public sched::outside, link_owner, progress_owner {
     progress_.worker_rises();
   }
   void wake() noexcept override { transport().wake(); }
+  bool expects_something() const noexcept override { return pollables_.any() || slots_.any_expected(); }
 
   // Below MPI_THREAD_MULTIPLE an spmd body runs on worker 0 alone, and keeps plait off MPI while it does.
   void enter_bound() noexcept override {
@@ -260,23 +267,11 @@ class node final : public sched::outside, link_owner, progress_owner {
   };
   link::handler handler() noexcept { return handler_; }
 
-  /// Jobs that tell waiting tasks, linked by next_job.
-  struct delivery_list {
-    sched::job* first = nullptr;
-    sched::job* last = nullptr;
-
-    void add(delivery_list others) noexcept {
-      if (others.first == nullptr) return;
-      (first == nullptr ? first : last->next_job) = others.first;
-      last = others.last;
-    }
-  };
-
   /// w: the polling worker, or null for the progress thread. must: if another thread is at it, it looks again.
   bool poll_as(sched::worker* w, bool must) noexcept {
     if (!(must ? link_.hold().try_acquire_or_leave_word() : link_.hold().try_acquire())) return false;
     bool something = false;
-    delivery_list done;
+    deliveries done;
     pollable* ready = nullptr;
     do {
       something = poll_once(w, done, ready) || something;
@@ -284,13 +279,12 @@ class node final : public sched::outside, link_owner, progress_owner {
              link_.hold().try_acquire_or_leave_word());  // or whoever has it now gets the word
     start_next_spmd();
     something = something || ready != nullptr;
-    while (ready != nullptr) std::exchange(ready, ready->next_pollable)->resume();
-    deliver(done, w);
+    if (done.count() != 0 || ready != nullptr) deliver(done, ready, w);
     return something;
   }
 
   /// By the holder.
-  bool poll_once(sched::worker* w, delivery_list& done, pollable*& ready) noexcept {
+  bool poll_once(sched::worker* w, deliveries& done, pollable*& ready) noexcept {
     if (!link_.in_run()) return false;
     bool something = false;
     progress_.polled();
@@ -305,22 +299,16 @@ class node final : public sched::outside, link_owner, progress_owner {
       fail(std::current_exception());
     }
     poller_ = nullptr;
-    done.add(std::exchange(completed_, {}));
+    done.add(completed_);
     return something;
   }
 
-  /// What has its result becomes a job, since callbacks are user code, and tasks go on in it. One is for the worker
-  /// that has got it, while it is warm; of several other workers may take some.
-  void deliver(delivery_list done, sched::worker* w) noexcept {
-    if (done.first == nullptr) return;
-    if (w != nullptr && (done.first == done.last || pool_.size() == 1)) return w->add_bound(done.first, done.last);
-    auto* next = done.first;
-    if (w != nullptr) next = sched::reversed(next);  // its deque gives the newest first
-    while (next != nullptr) {
-      auto* const j = std::exchange(next, next->next_job);
-      j->next_job = nullptr;
-      pool_.post(j);
-    }
+  /// Tells those whose results have come, and whose native requests have ended.
+  void deliver(deliveries& done, pollable* ready, sched::worker* w) noexcept {
+    pollables_.resume_all(ready);
+    done.queue(w, pool_);
+    slots_.delivered(done.count());
+    if (w == nullptr && !expects_something()) pool_.parking().wake_all();
   }
 
   /// A worker has queued a task that others wait for.
@@ -413,7 +401,7 @@ class node final : public sched::outside, link_owner, progress_owner {
 
   void on_task(int source, std::span<const std::byte> payload) {
     const auto head = take_head<task_head>(payload);
-    auto* task = import(head.callable, head.to, payload, head.in_spmd != 0 ? spmd_context_ : context_);
+    auto* task = import(head.callable, head.to, payload, head.in_spmd != 0 ? spmd_context_ : context_, head.started);
     const auto where = static_cast<dist::place>(head.place);
     if (where == dist::place::anywhere) balancer_.on_given(source);
     dispatch_.queue(task, where, head.local_worker, poller_);
@@ -425,8 +413,7 @@ class node final : public sched::outside, link_owner, progress_owner {
     wire::reader in(payload);
     if (!who.accept(in, head)) return;
     slots_.remove(head.to.slot);
-    who.deliver.next_job = nullptr;
-    completed_.add({&who.deliver, &who.deliver});
+    completed_.add(who);
   }
 
   /// Sends the start of a body on down the tree and queues it here.
@@ -434,14 +421,14 @@ class node final : public sched::outside, link_owner, progress_owner {
     end_.for_children([&](int child) { link_.send_head(child, message::spmd_start, head, arguments); });
     auto to = head.to;
     to.part = rank();
-    spmd_.add(head.number, import(head.callable, to, arguments, spmd_context_));
+    spmd_.add(head.number, import(head.callable, to, arguments, spmd_context_, head.started));
   }
 
   portable* import(std::uint32_t id, const return_address& to, std::span<const std::byte> arguments,
-                   run_context& context) {
+                   run_context& context, std::uint64_t started) {
     const auto& callable = ids_.entry(id);
     auto* task = static_cast<const operations*>(callable.operations())->import(callable, *this, to, arguments);
-    task->self = {nullptr, family_.get(), &context, 0};
+    task->self = {nullptr, family_.get(), &context, started};
     family_->add_child();
     return task;
   }
@@ -469,7 +456,7 @@ class node final : public sched::outside, link_owner, progress_owner {
   // Used by who holds the transport.
   message_handler handler_{*this};
   run_end end_;
-  delivery_list completed_;
+  deliveries completed_;
   pollables pollables_;
   sched::worker* poller_ = nullptr;
   std::exception_ptr failure_;

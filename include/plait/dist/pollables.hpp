@@ -4,6 +4,8 @@
 #include <plait/base/config.hpp>
 
 #include <atomic>
+#include <cstdint>
+#include <utility>
 
 namespace plait {
 inline namespace PLAIT_DIST {
@@ -20,7 +22,7 @@ struct pollable {
   pollable* next_pollable = nullptr;
 };
 
-/// Those of one rank. All but `any` by the holder of the transport.
+/// Those of one rank. Where nothing else is said, by the holder of the transport.
 class pollables {
  public:
   pollables() = default;
@@ -30,10 +32,17 @@ class pollables {
   void add(pollable& p) {
     *last_ = &p;
     last_ = &p.next_pollable;
-    note();
+    unresumed_.fetch_add(1, std::memory_order_seq_cst);  // partner: any
   }
-  /// Whether there are some. A hint for who is about to sleep; it has polled just before.
-  bool any() const noexcept { return any_.load(std::memory_order_relaxed); }
+  /// Whether there are some that have not been resumed. Any thread.
+  bool any() const noexcept { return unresumed_.load(std::memory_order_seq_cst) != 0; }  // partner: add, resume_all
+
+  /// Resumes those that test has taken out. Not by the holder of the transport.
+  void resume_all(pollable* done) noexcept {
+    std::uint64_t count = 0;
+    for (; done != nullptr; ++count) std::exchange(done, done->next_pollable)->resume();
+    if (count != 0) unresumed_.fetch_sub(count, std::memory_order_seq_cst);  // partner: any
+  }
 
   /// Tests all, takes those that are done out, and puts them before `done`, a list by next_pollable.
   void test(pollable*& done) noexcept {
@@ -51,15 +60,12 @@ class pollables {
       p = next;
     }
     *last_ = nullptr;
-    note();
   }
 
  private:
-  void note() noexcept { any_.store(first_ != nullptr, std::memory_order_relaxed); }  // see any
-
   pollable* first_ = nullptr;
   pollable** last_ = &first_;  // where the next one goes
-  std::atomic<bool> any_{false};
+  std::atomic<std::uint64_t> unresumed_{0};
 };
 
 }  // namespace dist

@@ -7,6 +7,7 @@
 #include <plait/base/spin_lock.hpp>
 #include <plait/dist/portable.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 
@@ -25,6 +26,7 @@ class slot_table {
     auto& s = slots_[index];
     free_ = s.next_free;
     s.who = &who;
+    added_.store(added_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);  // partner: any_expected
     return index | std::uint64_t{s.generation} << 32;
   }
 
@@ -33,6 +35,7 @@ class slot_table {
     return *used(slot).who;
   }
 
+  /// Nothing comes for it any more; or what came last is in the caller's hands, who calls `delivered` then.
   void remove(std::uint64_t slot) {
     const std::lock_guard lock(lock_);
     auto& s = used(slot);
@@ -40,6 +43,14 @@ class slot_table {
     ++s.generation;
     s.next_free = free_;
     free_ = static_cast<std::uint32_t>(slot);
+  }
+
+  /// What so many waited for has become jobs, or does not come.
+  void delivered(std::uint64_t count) noexcept { delivered_.fetch_add(count, std::memory_order_seq_cst); }  // see below
+  /// Whether somebody waits for what has not become a job yet.
+  bool any_expected() const noexcept {
+    const auto delivered = delivered_.load(std::memory_order_seq_cst);  // first: it never passes the other
+    return added_.load(std::memory_order_seq_cst) != delivered;
   }
 
  private:
@@ -59,6 +70,8 @@ class slot_table {
   }
 
   base::spin_lock lock_;
+  std::atomic<std::uint64_t> added_{0};
+  std::atomic<std::uint64_t> delivered_{0};
   base::growing_array<entry> slots_;
   std::uint32_t free_ = 0;  // the first free one; as many as there are if none is
 };

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <tuple>
@@ -40,6 +41,7 @@ class spmd_body final : public imported<Callable> {
     const bool bound = home.level() != thread_level::multiple;
     if (bound) home.enter_bound();
     w.counters.executed.add();
+    this->self.started |= sched::worker::later_than_others;  // those wait for it that wait for the next ones
     w.begin(this->self);
     if (bound) w.bind(this->self);
     try {
@@ -70,8 +72,9 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
  public:
   using cell = result_cell<std::vector<R>>;
 
-  gathering(int parts, sched::family& parent, void* context)
-      : parts_(static_cast<std::size_t>(parts)), missing_(parts), self_{nullptr, &parent, context, 0} {
+  /// started: the caller's time.
+  gathering(int parts, sched::family& parent, void* context, std::uint64_t started)
+      : parts_(static_cast<std::size_t>(parts)), missing_(parts), self_{nullptr, &parent, context, started} {
     this->kind = origin::object;
     static constexpr plait::detail::cell_functions own{
         [](cell_base* c) noexcept { delete static_cast<gathering*>(static_cast<cell*>(c)); },
@@ -151,13 +154,14 @@ auto call_spmd(A&&... a) {
         "would wait for itself. Call it from the task that called the outer one");
   }
   auto& parent = w->current->make_children();
-  auto* gather = new gathering<R>(run->home->size(), parent, w->current->context);
+  const auto now = w->time_of(*w->current);
+  auto* gather = new gathering<R>(run->home->size(), parent, w->current->context, now);
   auto f = plait::detail::make_future<std::vector<R>>(*gather);
   parent.add_child();
   const auto slot = run->home->add_slot(*gather);
   try {
     const typename traits::arguments arguments(std::forward<A>(a)...);
-    run->home->request_spmd({slot, run->home->rank(), 0}, spmd_registration<Callable>::entry,
+    run->home->request_spmd({slot, run->home->rank(), 0}, now, spmd_registration<Callable>::entry,
                             [&arguments](wire::writer& out) { wire::encode(out, arguments); });
   } catch (...) {
     run->home->remove_slot(slot);

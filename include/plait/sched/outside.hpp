@@ -18,6 +18,9 @@ class outside {
   virtual bool poll(worker& w) noexcept = 0;
   /// The same by a worker that is about to sleep: if another is at it, that one looks again.
   virtual bool poll_last(worker& w) noexcept = 0;
+  /// Whether something is under way that tasks of this process wait for. When that ceases, its jobs have been queued;
+  /// if no worker has done so, those that sleep have been woken.
+  virtual bool expects_something() const noexcept = 0;
   /// The worker found nothing in the process: a chance to ask elsewhere. True if something was done.
   virtual bool seek(worker& w) noexcept = 0;
   /// Whether this worker may be the one that sleeps where it hears what arrives.

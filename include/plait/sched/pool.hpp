@@ -407,8 +407,9 @@ class pool {
     parking_.lie_down(w.bed, role, !listens);
     // put_aside wakes after its change
     const bool new_aside = victims_.asides() != asides;
+    const bool hopeless = !something_comes();  // before the look at the queues, where it comes
     if (!stop() && !new_aside && !victims_.anything_for(w) && !(beyond != nullptr && beyond->poll_last(w))) {
-      j = victims_.last_resort(w);
+      if (hopeless) j = victims_.last_resort(w);
       if (j == nullptr && !fire_timers() && !interrupt_suspended()) {
         w.counters.parked.add();
         // read after lie_down: who adds an earlier timer wakes the timekeeper
@@ -430,6 +431,13 @@ class pool {
     end_search(role);
     w.execute(j);
     return true;
+  }
+
+  /// Whether those that wait here may go on without what was put aside: then nothing of that may run on top of them,
+  /// since it could wait for one of them.
+  bool something_comes() const noexcept {
+    const auto* const beyond = outside();
+    return timers_.any() || (beyond != nullptr && beyond->expects_something());
   }
 
   /// Queues the tasks whose time has come. True if there were some.

@@ -127,13 +127,19 @@ class alignas(64) worker {
   // task below. Logical clocks tell (Lamport 1978): a unit gets a time that is later than its parent's and than that of
   // every unit which waits below it on the stack. Hence only units with a later time than the topmost one that waits go
   // on here; new ones always may. So times increase from the bottom of a stack to its top, and of all that wait, the
-  // unit with the latest time finds what it waits for on every worker's list of what may run.
+  // unit with the latest time finds what it waits for on every worker's list of what may run. Times travel with what is
+  // started in another process, so this holds for all of them together.
+  //
+  // Some tasks are waited for by others than those that have started them: bodies that run one after another keep all
+  // from their end that have started later ones. Such a unit, and what it starts, has a time later than all others.
+
+  static constexpr std::uint64_t later_than_others = std::uint64_t{1} << 63;
 
   /// A unit starts here: gives it its time, later also than those of all that have started here before.
   void begin(unit& u) noexcept {
-    if (u.started > clock_) clock_ = u.started;
-    if (waiting_since_ > clock_) clock_ = waiting_since_;
-    u.started = ++clock_;
+    const auto after = u.started > waiting_since_ ? u.started : waiting_since_;
+    see(after);
+    u.started = ++clock_ | (after & later_than_others);
     current = &u;
   }
   /// A forked child starts here, on top of its parent, which ran here.
@@ -147,7 +153,7 @@ class alignas(64) worker {
   }
   /// A unit goes on here that may have run elsewhere.
   void enter(unit* u) noexcept {
-    if (u != nullptr && u->started > clock_) clock_ = u->started;
+    if (u != nullptr) see(u->started);
     current = u;
   }
   /// Whether the job may run on top of this worker's stack. Never for a bound unit: see may_run_bound.
@@ -277,6 +283,11 @@ class alignas(64) worker {
 
  private:
   static constexpr std::ptrdiff_t transfer_stack = 64 * 1024;
+
+  void see(std::uint64_t time) noexcept {
+    time &= ~later_than_others;
+    if (time > clock_) clock_ = time;
+  }
 
   /// Where the stack has become lower: what was put aside may run now, in the order in which it lay in the deque
   /// before.
