@@ -21,7 +21,7 @@ using plait::spawn;
 using plait::sync_wait;
 using plait::task;
 
-namespace {
+namespace allocated_frame_cases {
 
 /// Counts what is taken and given back, and checks that the two agree.
 struct counting_resource final : std::pmr::memory_resource {
@@ -98,8 +98,6 @@ task<bool> aligned(std::allocator_arg_t, resource) {
   co_await plait::yield();
   co_return reinterpret_cast<std::uintptr_t>(&w) % 16 == 0 && w.values[3] == 4;
 }
-
-}  // namespace
 
 TEST_CASE("a coroutine takes its frame from the resource after std::allocator_arg and gives it back") {
   counting_resource r;
@@ -197,3 +195,5 @@ TEST_CASE("a resource that has no memory makes the call throw") {
   r.exhausted = true;
   CHECK_THROWS_AS(sync_wait(add(std::allocator_arg, &r, 1, 2)), std::bad_alloc);
 }
+
+}  // namespace allocated_frame_cases

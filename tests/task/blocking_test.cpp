@@ -25,7 +25,7 @@ using plait::sync_wait;
 using plait::task;
 using plait_test::wait_until;
 
-namespace {
+namespace blocking_cases {
 
 /// Holds those that call it until it is opened.
 struct door {
@@ -39,8 +39,6 @@ struct door {
 };
 
 unsigned threads_of(pool& p) { return plait::detail::blocking_threads<>::of(p).count(); }
-
-}  // namespace
 
 TEST_CASE("a blocking call runs in a thread that is no worker, and its task goes on in its pool") {
   pool p({.workers = 1});
@@ -313,3 +311,5 @@ TEST_CASE("off a worker a blocking call is made in the thread that is there") {
                                   .resume();
   CHECK(where == std::this_thread::get_id());
 }
+
+}  // namespace blocking_cases

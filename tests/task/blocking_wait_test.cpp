@@ -20,7 +20,7 @@ using plait::pool;
 using plait::spawn;
 using plait::task;
 
-namespace {
+namespace blocking_wait_cases {
 
 /// Plain functions that wait by get() at each level.
 long fib_plain(int n) {
@@ -61,8 +61,6 @@ void busy(std::chrono::microseconds time) {
   while (std::chrono::steady_clock::now() < until) {
   }
 }
-
-}  // namespace
 
 TEST_CASE("a recursion of plain functions that wait by get is right with any number of workers") {
   for (const int workers : {1, 2, 3}) {
@@ -275,3 +273,5 @@ TEST_CASE("a wait for a task that lies below on the same stack is an error, not 
   CHECK(f.get() == 1);
   CHECK(refused);
 }
+
+}  // namespace blocking_wait_cases

@@ -25,7 +25,7 @@ using plait::spawn;
 using plait::task;
 using plait_test::wait_until;
 
-namespace {
+namespace cancel_cases {
 
 /// Runs until it is asked to stop.
 task<int> until_stopped(std::atomic<int>& started) {
@@ -53,8 +53,6 @@ class unobserved {
  private:
   plait::unobserved_exception_handler before_;
 };
-
-}  // namespace
 
 TEST_CASE("a queued task that is cancelled never runs; its future is done with cancelled_error at once") {
   pool p({.workers = 1});
@@ -350,3 +348,5 @@ TEST_CASE("a cancelled_error that nobody has asked for is reported as any other 
   }
   CHECK(seen.count == 1);
 }
+
+}  // namespace cancel_cases

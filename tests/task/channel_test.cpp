@@ -25,7 +25,7 @@ using plait::spawn;
 using plait::task;
 using plait_test::wait_until;
 
-namespace {
+namespace channel_cases {
 
 /// Counts how many live; may throw when it is copied.
 struct counted {
@@ -48,8 +48,6 @@ struct alignas(64) wide {
 task<void> send_numbers(channel<int>& to, int from, int until) {
   for (int i = from; i < until; ++i) CHECK(co_await to.send(i));
 }
-
-}  // namespace
 
 TEST_CASE("values arrive once and in order, whatever the capacity") {
   for (const int workers : {1, 2, 4}) {
@@ -405,3 +403,5 @@ TEST_CASE("the end of a pool ends waits at channels with cancelled_error") {
   CHECK(cancelled.load() == 10);
   CHECK(!numbers.try_receive());
 }
+
+}  // namespace channel_cases

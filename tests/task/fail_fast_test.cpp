@@ -28,7 +28,7 @@ using plait_test::nothing;
 using plait_test::number;
 using plait_test::refer;
 
-namespace {
+namespace fail_fast_cases {
 
 /// Goes on until it is asked to stop.
 task<int> endless(std::atomic<int>& ended) {
@@ -40,8 +40,6 @@ task<int> sleeper() {
   co_await plait::sleep_for(1h);
   co_return 0;
 }
-
-}  // namespace
 
 TEST_CASE("when_all(fail_fast, ...) gives results like when_all") {
   struct helper {
@@ -162,3 +160,5 @@ TEST_CASE("a failure cancels promises, and the end of a pool too") {
     }
   }
 }
+
+}  // namespace fail_fast_cases

@@ -18,7 +18,7 @@ using plait::pool;
 using plait::spawn;
 using plait::task;
 
-namespace {
+namespace foreign_cases {
 
 /// Resumed by a thread of its own.
 struct in_new_thread {
@@ -79,8 +79,6 @@ struct by_free_operator {
 }
 
 task<int> one() { co_return 1; }
-
-}  // namespace
 
 TEST_CASE("a task that a foreign thread resumes goes on in its own pool and may fork there") {
   pool p({.workers = 2});
@@ -150,3 +148,5 @@ TEST_CASE("a pool does not end before a task that waits for a foreign awaitable 
   }
   CHECK(went_on.load());
 }
+
+}  // namespace foreign_cases

@@ -21,7 +21,7 @@ using plait::spawn;
 using plait::sync_wait;
 using plait::task;
 
-namespace {
+namespace fork_cases {
 
 task<long> fib(int n) {
   if (n < 2) co_return n;
@@ -40,8 +40,6 @@ task<int> fail(const char* what) {
 task<> until(std::atomic<bool>& go) {
   while (!go) co_await plait::yield();
 }
-
-}  // namespace
 
 TEST_CASE("forked tasks give their results, on any number of workers") {
   for (const int workers : {1, 2, 4}) {
@@ -409,3 +407,5 @@ TEST_CASE("a fork's future may leave the task that forked, and outlive it") {
     for (int i = 0; i < 200; ++i) CHECK(p.run(helper::root()) == 7);
   }
 }
+
+}  // namespace fork_cases

@@ -33,7 +33,7 @@ using plait::pool;
 using plait::spawn;
 using plait::task;
 
-namespace {
+namespace forms_cases {
 
 /// Long enough to lie on the heap.
 const std::string long_text(40, 'q');
@@ -63,8 +63,6 @@ void check_each(Make make) {
     for (int i = 0; i < 20; ++i) REQUIRE(p.run(make()));
   }
 }
-
-}  // namespace
 
 TEST_CASE("co_await in conditional expressions") {
   struct form {
@@ -292,3 +290,5 @@ TEST_CASE("a lambda with captures inside of the co_await expression") {
   check_each([] { return form::run(); });
 }
 #endif
+
+}  // namespace forms_cases

@@ -19,7 +19,7 @@ using plait::pool;
 using plait::spawn;
 using plait::task;
 
-namespace {
+namespace future_cases {
 
 int twice(int n) { return 2 * n; }
 
@@ -31,8 +31,6 @@ struct gate {
     co_return result;
   }
 };
-
-}  // namespace
 
 TEST_CASE("a future knows whether it is valid and whether its task has ended") {
   pool p({.workers = 1});
@@ -418,3 +416,5 @@ TEST_CASE("a queued task of another pool runs on that pool's workers, also when 
     REQUIRE(right);
   }
 }
+
+}  // namespace future_cases

@@ -21,7 +21,7 @@ using plait::task;
 
 // On one worker a forked child that does not suspend has ended when its parent goes on: its future holds the result.
 
-namespace {
+namespace held_result_cases {
 
 enum class colour { red, green };
 int number = 7;
@@ -39,8 +39,6 @@ T alone(task<T> t) {
   pool one({.workers = 1});
   return one.run(std::move(t));
 }
-
-}  // namespace
 
 TEST_CASE("what has room in a future, and what has not") {
   using plait::detail::is_small_result;
@@ -257,3 +255,5 @@ TEST_CASE("held results are joined like others") {
   };
   alone(body());
 }
+
+}  // namespace held_result_cases

@@ -22,7 +22,7 @@ using plait::spawn;
 using plait::task;
 using plait_test::wait_until;
 
-namespace {
+namespace latch_cases {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int crowd = 100'000;
@@ -46,8 +46,6 @@ struct detached {
     void unhandled_exception() const noexcept { std::terminate(); }
   };
 };
-
-}  // namespace
 
 TEST_CASE("tasks that wait at a latch go on when its count is zero, and not before") {
   for (const int workers : {1, 2, 4}) {
@@ -265,3 +263,5 @@ TEST_CASE("a great crowd of tasks waits at one latch") {
     CHECK(through == crowd);
   }
 }
+
+}  // namespace latch_cases

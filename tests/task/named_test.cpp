@@ -24,7 +24,7 @@ using plait::spawn;
 using plait::sync_wait;
 using plait::task;
 
-namespace {
+namespace named_cases {
 
 /// The names under which exceptions were reported while it lives.
 class reports {
@@ -57,8 +57,6 @@ class reports {
 };
 
 const std::string long_name = "a name that is longer than what a string keeps in itself, twice over";
-
-}  // namespace
 
 TEST_CASE("the exception of a detached task is reported under the name that it was given") {
   reports seen;
@@ -157,3 +155,5 @@ TEST_CASE("many named tasks in many threads report their own names") {
   std::sort(names.begin(), names.end());
   CHECK(std::unique(names.begin(), names.end()) == names.end());
 }
+
+}  // namespace named_cases

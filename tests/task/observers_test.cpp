@@ -15,7 +15,7 @@ using plait::pool;
 using plait::task;
 namespace detail = plait::detail;
 
-namespace {
+namespace observers_cases {
 
 /// A cell that no task ends, as a promise has one.
 struct bare_cell : detail::result_cell<int> {
@@ -70,8 +70,6 @@ class rounds {
   const int parties_;
   std::atomic<int> there_{0};
 };
-
-}  // namespace
 
 TEST_CASE("a task, a callback, a timed wait and the end of one cell meet in any order") {
   constexpr int many = 10000;
@@ -136,3 +134,5 @@ TEST_CASE("a block keeps its cell's first waiter first, and gives back waiters t
   CHECK_FALSE(block->remove(&first));
   CHECK_FALSE(block->add(&second));
 }
+
+}  // namespace observers_cases

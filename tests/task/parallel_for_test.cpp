@@ -24,7 +24,7 @@ using plait::pool;
 using plait::sync_wait;
 using plait::task;
 
-namespace {
+namespace parallel_for_cases {
 const int worker_counts[] = {1, 2, 8};
 
 /// How often each index was visited by parallel_for(0, length, ..., {grain}).
@@ -33,7 +33,6 @@ std::vector<int> visits(pool& p, std::size_t length, std::size_t grain) {
   p.run(parallel_for(std::size_t{0}, length, [&](std::size_t i) { ++counts[i]; }, {.grain = grain}));
   return counts;
 }
-}  // namespace
 
 TEST_CASE("parallel_for visits each index once, with any number of workers and any grain") {
   for (const int workers : worker_counts) {
@@ -310,3 +309,5 @@ TEST_CASE("many loops at the same time share the workers") {
     CHECK(p.run(helper::use()) == 50 * 1999000L);
   }
 }
+
+}  // namespace parallel_for_cases

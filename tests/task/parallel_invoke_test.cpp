@@ -19,7 +19,7 @@ using plait::pool;
 using plait::sync_wait;
 using plait::task;
 
-namespace {
+namespace parallel_invoke_cases {
 const int worker_counts[] = {1, 2, 8};
 
 int plain() { return 3; }
@@ -39,7 +39,6 @@ struct quick {
     co_await parallel_invoke(sort(first, middle), sort(middle + 1, last));
   }
 };
-}  // namespace
 
 TEST_CASE("parallel_invoke calls functions, lambdas and coroutines, and takes tasks and futures") {
   struct helper {
@@ -108,3 +107,5 @@ TEST_CASE("parallel_invoke nests") {
     for (std::size_t i = 1; i < values.size(); ++i) CHECK(values[i - 1] <= values[i]);
   }
 }
+
+}  // namespace parallel_invoke_cases

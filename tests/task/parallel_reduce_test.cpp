@@ -18,10 +18,9 @@ using plait::pool;
 using plait::sync_wait;
 using plait::task;
 
-namespace {
+namespace parallel_reduce_cases {
 const int worker_counts[] = {1, 2, 8};
 const auto plus = [](auto a, auto b) { return a + b; };
-}  // namespace
 
 TEST_CASE("parallel_reduce adds up numbers and elements") {
   for (const int workers : worker_counts) {
@@ -159,3 +158,5 @@ TEST_CASE("parallel_reduce counts in ranges beyond 2^32") {
   const auto high = [](std::uint64_t i) { return static_cast<int>(i >> 40); };
   CHECK(p.run(parallel_reduce(first, last, 0, high, plus)) == 1000);
 }
+
+}  // namespace parallel_reduce_cases

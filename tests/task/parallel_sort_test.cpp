@@ -20,7 +20,7 @@ using plait::parallel_sort;
 using plait::pool;
 using plait::sync_wait;
 
-namespace {
+namespace parallel_sort_cases {
 const int worker_counts[] = {1, 2, 8};
 
 /// Inputs that are hard for some quicksorts, by name.
@@ -50,7 +50,6 @@ std::vector<T> make(const input& what, std::size_t length, T (*convert)(std::uin
 }
 double number(std::uint64_t x) { return static_cast<double>(x); }
 std::string text(std::uint64_t x) { return std::to_string(x); }
-}  // namespace
 
 TEST_CASE("parallel_sort sorts all kinds of inputs as std::sort does") {
   for (const int workers : worker_counts) {
@@ -237,3 +236,5 @@ TEST_CASE("a comparison that is no order leaves some permutation") {
     CHECK(std::unique(texts.begin(), texts.end()) == texts.end());
   }
 }
+
+}  // namespace parallel_sort_cases

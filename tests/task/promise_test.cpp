@@ -25,7 +25,7 @@ using plait::promise;
 using plait::spawn;
 using plait::task;
 
-namespace {
+namespace promise_cases {
 
 template <class T>
 task<T> await(future<T> f) {
@@ -53,8 +53,6 @@ struct stubborn {
   }
   int n;
 };
-
-}  // namespace
 
 TEST_CASE("a promise hands values, references and nothing to its future") {
   promise<int> a;
@@ -457,3 +455,5 @@ TEST_CASE("a promise that was cancelled by a future which is then dropped is not
   plait::set_unobserved_exception_handler(before);
   CHECK(reported.load() == 0);
 }
+
+}  // namespace promise_cases

@@ -24,7 +24,7 @@ using plait::spawn;
 using plait::task;
 using plait_test::wait_until;
 
-namespace {
+namespace resume_on_cases {
 
 /// Whether the calling thread is a worker of the pool.
 bool in(const pool& p) {
@@ -40,8 +40,6 @@ task<long> fib(int n) {
 }
 
 task<> move_to(pool& p) { co_await resume_on(p); }
-
-}  // namespace
 
 TEST_CASE("a task goes on in another pool, and comes back") {
   pool a({.workers = 2}), b({.workers = 1});
@@ -415,3 +413,5 @@ TEST_CASE("a blocking call of a guest is made by the pool where it is, and the g
     CHECK(plait::detail::blocking_threads<>::of(other).count() == 1);
   }(b));
 }
+
+}  // namespace resume_on_cases

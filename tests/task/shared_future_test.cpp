@@ -23,7 +23,7 @@ using plait::shared_future;
 using plait::spawn;
 using plait::task;
 
-namespace {
+namespace shared_future_cases {
 
 /// A task that ends when it is told to, without blocking its worker.
 struct gate {
@@ -39,8 +39,6 @@ struct gate {
 };
 
 task<int> read(shared_future<int> f) { co_return co_await f; }
-
-}  // namespace
 
 TEST_CASE("copies of a shared_future refer to one task, and see one result") {
   pool p({.workers = 1});
@@ -260,3 +258,5 @@ TEST_CASE("the result of a shared task ends with the last handle") {
   }
   plait_test::wait_until([&] { return value.use_count() == 1; }, "the task to let go");
 }
+
+}  // namespace shared_future_cases

@@ -21,7 +21,7 @@ using plait::spawn;
 using plait::sync_wait;
 using plait::task;
 
-namespace {
+namespace spawn_cases {
 task<int> number(int n) { co_return n; }
 int twice(int n) { return 2 * n; }
 task<int> fail() {
@@ -32,7 +32,6 @@ struct adder {
   int base;
   int add(int n) const { return base + n; }
 };
-}  // namespace
 
 TEST_CASE("spawn takes tasks, functions, lambdas, functors, members, and arguments of all kinds") {
   struct helper {
@@ -376,3 +375,5 @@ TEST_CASE("values that need an alignment of 32 lie right in frames and results")
   pool p({.workers = 1});
   CHECK(p.run(helper::root()));
 }
+
+}  // namespace spawn_cases

@@ -18,7 +18,7 @@ using plait::pool;
 using plait::task;
 using plait::task_group;
 
-namespace {
+namespace task_group_cases {
 
 task<void> count(std::atomic<int>& n) {
   co_await plait::yield();
@@ -33,8 +33,6 @@ task<void> until_stopped(std::atomic<int>& started, std::atomic<int>& stopped) {
   while (!plait::this_task::cancelled()) co_await plait::yield();
   stopped.fetch_add(1);
 }
-
-}  // namespace
 
 TEST_CASE("a group joins all that was forked and spawned in it, and can be used again") {
   for (const int workers : {1, 2, 4}) {
@@ -240,3 +238,5 @@ TEST_CASE("a task that was asked to stop spawns no endless tasks in a group that
   f.get();
   CHECK(stopped.load() == 2);
 }
+
+}  // namespace task_group_cases

@@ -15,7 +15,7 @@ using plait::pool;
 using plait::sync_wait;
 using plait::task;
 
-namespace {
+namespace task_cases {
 
 struct move_only {
   explicit move_only(int v) : value(std::make_unique<int>(v)) {}
@@ -54,8 +54,6 @@ task<> fail_with_int() {
   throw 42;
   co_return;
 }
-
-}  // namespace
 
 TEST_CASE("a task is lazy: it does nothing until it is awaited") {
   bool ran = false;
@@ -278,3 +276,5 @@ TEST_CASE("tasks are movable and not copyable, and so are futures") {
   static_assert(std::is_same_v<task<>, task<void>> && std::is_same_v<plait::future<>, plait::future<void>>);
   static_assert(std::is_trivially_destructible_v<plait::pool_options>);
 }
+
+}  // namespace task_cases

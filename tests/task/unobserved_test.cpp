@@ -16,7 +16,7 @@ using plait::pool;
 using plait::spawn;
 using plait::task;
 
-namespace {
+namespace unobserved_cases {
 
 /// Collects what is reported while it lives.
 class collected {
@@ -53,8 +53,6 @@ class collected {
   std::vector<std::string> texts_, names_;
   plait::unobserved_exception_handler before_;
 };
-
-}  // namespace
 
 task<> a_task_that_throws(const char* what) {
   co_await plait::yield();
@@ -140,3 +138,5 @@ TEST_CASE("setting a handler gives the one before") {
   auto mine = plait::set_unobserved_exception_handler(std::move(before));
   CHECK(static_cast<bool>(mine));
 }
+
+}  // namespace unobserved_cases

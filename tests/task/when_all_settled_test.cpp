@@ -28,7 +28,7 @@ using plait_test::nothing;
 using plait_test::number;
 using plait_test::refer;
 
-namespace {
+namespace when_all_settled_cases {
 
 task<> fail_with_nothing() {
   throw std::domain_error("nothing");
@@ -44,8 +44,6 @@ std::string text_of(const settled<T>& s) {
   }
   return "a value";
 }
-
-}  // namespace
 
 TEST_CASE("when_all_settled gives how each task and future has ended") {
   struct helper {
@@ -131,3 +129,5 @@ TEST_CASE("exceptions that when_all_settled gives are not reported") {
   CHECK(reported == 0);
   plait::set_unobserved_exception_handler(before);
 }
+
+}  // namespace when_all_settled_cases

@@ -23,7 +23,7 @@ using plait::spawn;
 using plait::task;
 using plait::when_any;
 
-namespace {
+namespace when_any_cases {
 
 /// A task that ends when it is told to, without blocking its worker.
 struct gate {
@@ -38,8 +38,6 @@ task<int> after(int yields, int result) {
   for (int i = 0; i < yields; ++i) co_await plait::yield();
   co_return result;
 }
-
-}  // namespace
 
 TEST_CASE("when_any gives the future that ended first, and the others go on") {
   struct helper {
@@ -357,3 +355,5 @@ TEST_CASE("the end of a pool resumes a when_any, or a reader, of promises that n
     CHECK(a.get() + b.get() == 3);
   }
 }
+
+}  // namespace when_any_cases
