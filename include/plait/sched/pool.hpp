@@ -9,6 +9,7 @@
 #include <plait/base/pause.hpp>
 #include <plait/base/thread.hpp>
 #include <plait/sched/outside.hpp>
+#include <plait/sched/pool_options.hpp>
 #include <plait/sched/pool_part.hpp>
 #include <plait/sched/timer_queue.hpp>
 #include <plait/sched/victims.hpp>
@@ -19,18 +20,9 @@
 #include <cstdint>
 #include <mutex>
 #include <new>
-#include <string>
-#include <type_traits>
 #include <utility>
 
 namespace plait {
-
-struct pool_options {
-  int workers = 0;             ///< 0: as many as the process may use processors (affinity and CPU quota)
-  int blocking_threads = 256;  ///< most threads at a time for `blocking` calls; more calls than that wait their turn
-};
-static_assert(
-    std::is_trivially_destructible_v<pool_options>);  // see the contract page: braces in a co_await expression
 
 /// A set of workers that execute tasks. Any thread may give it work. Its end runs all that is queued or running.
 class pool {
@@ -225,26 +217,10 @@ class pool {
   }
 
  private:
-  static unsigned checked_count(pool_options options) {
-    if (options.workers == 0) return base::usable_processors();
-    if (options.workers < 0 || options.workers > max_workers) {
-      throw error("plait: a pool of " + std::to_string(options.workers) + " workers was asked for; possible are 1 to " +
-                  std::to_string(max_workers) + ", or 0 for one a processor");
-    }
-    return static_cast<unsigned>(options.workers);
-  }
-  static unsigned checked_limit(pool_options options) {
-    if (options.blocking_threads < 1 || options.blocking_threads > 32768) {
-      throw error("plait: a pool with at most " + std::to_string(options.blocking_threads) +
-                  " threads for blocking calls was asked for; possible are 1 to 32768");
-    }
-    return static_cast<unsigned>(options.blocking_threads);
-  }
-
   pool(pool_options options, unsigned first_thread)
       : first_thread_(first_thread),
-        blocking_threads_(checked_limit(options)),
-        workers_(checked_count(options),
+        blocking_threads_(options.blocking_limit()),
+        workers_(options.worker_count(),
                  [this](void* place, std::size_t i) { ::new (place) sched::worker(*this, static_cast<unsigned>(i)); }),
         threads_(workers_.size(), [](void* place, std::size_t) { ::new (place) base::thread; }) {
     crowded_ = size() > base::usable_processors();
@@ -487,8 +463,6 @@ class pool {
       if (!instance->owns_this_thread()) delete instance;
     }
   };
-
-  static constexpr int max_workers = 1024;
 
   const unsigned first_thread_;
   const unsigned blocking_threads_;
