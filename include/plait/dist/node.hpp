@@ -277,6 +277,8 @@ class node final : public sched::outside, link_owner, progress_owner {
       something = poll_once(w, done, ready) || something;
     } while (link_.hold().release() &&
              link_.hold().try_acquire_or_leave_word());  // or whoever has it now gets the word
+    // A worker that went to sleep meanwhile has not seen the answer after which it may ask again.
+    if (w == nullptr && balancer_.may_ask()) call_poller();
     start_next_spmd();
     something = something || ready != nullptr;
     if (done.count() != 0 || ready != nullptr) deliver(done, ready, w);
