@@ -67,7 +67,7 @@ TEST_CASE("the exception of a detached task goes to the handler, with the task's
   }
   REQUIRE(c.count() == 1);
   CHECK(c.text(0) == "detached");
-  CHECK(c.name(0) == "a_task_that_throws");
+  CHECK(c.name(0) == "unobserved_cases::a_task_that_throws");
 }
 
 TEST_CASE("the exception of a task whose future is dropped after its end goes to the handler") {
