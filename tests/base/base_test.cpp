@@ -61,7 +61,7 @@ TEST_CASE("the quota of control groups is that of the tightest one, rounded up")
     std::ofstream(top / name) << text;
   };
   const auto quota = [&](const std::string& mount) {
-    return base::detail::quota_processors((top / mount).string(), (top / "member").c_str());
+    return base::detail::quota_processors((top / mount).c_str(), (top / "member").c_str());
   };
   write("member", "0::/\n");
   CHECK(quota("nothing") == 0);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #if defined(__linux__)
 #include <fcntl.h>
@@ -94,7 +95,8 @@ inline int look_in_module(dl_phdr_info* module, std::size_t, void* argument) noe
     if (part.p_type != PT_LOAD || search.address - module->dlpi_addr - part.p_vaddr >= part.p_memsz) continue;
     try {
       const bool program = module->dlpi_name == nullptr || *module->dlpi_name == 0;
-      search.name = symbol_in(program ? "/proc/self/exe" : module->dlpi_name, search.address - module->dlpi_addr);
+      const auto found = symbol_in(program ? "/proc/self/exe" : module->dlpi_name, search.address - module->dlpi_addr);
+      search.name.append(found.data(), found.size());
     } catch (...) {  // no memory: no name
     }
     return 1;
@@ -105,7 +107,7 @@ inline int look_in_module(dl_phdr_info* module, std::size_t, void* argument) noe
 inline std::string mangled_name_at(const void* address) {
   address_search search{reinterpret_cast<ElfW(Addr)>(address), {}};
   ::dl_iterate_phdr(&look_in_module, &search);
-  return search.name;
+  return std::move(search.name);
 }
 
 #else
@@ -125,7 +127,7 @@ inline std::string function_at(const void* address, const char* otherwise) {
   int depth = 0;  // of parentheses, seen from the end
   for (auto i = name.size(); i-- > 0;) {
     if (name[i] == ')') ++depth;
-    if (name[i] == '(' && --depth == 0) return name.substr(0, i);
+    if (name[i] == '(' && --depth == 0) return std::string(name.data(), i);
   }
   return name;
 }

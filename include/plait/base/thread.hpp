@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/compose.hpp>
 #include <plait/base/errors.hpp>
 
 #include <pthread.h>
 #include <string.h>
 
-#include <string>
 #include <utility>
 
 namespace plait::base {
@@ -23,8 +23,8 @@ class thread {
     const int failure = ::pthread_create(&id_, nullptr, &run<F>, kept);
     if (failure != 0) {
       delete kept;
-      throw error(std::string("plait: the system did not start another thread: ") + ::strerror(failure) +
-                  "; use fewer workers, or raise the limit (ulimit -u)");
+      throw error(base::compose({"plait: the system did not start another thread: ", ::strerror(failure),
+                                 "; use fewer workers, or raise the limit (ulimit -u)"}));
     }
     running_ = true;
   }

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
-#include <string>
 
 #include <pthread.h>
 #include <sched.h>
@@ -25,51 +24,78 @@ inline int read_numbers(const char* path, double& first, double& second) noexcep
   return found < 0 ? 0 : found;
 }
 
-/// How many processors the quota in a control group's directory comes to; 0 if there is none. unified: of cgroup v2.
-inline double quota_in(const std::string& directory, bool unified) {
-  double quota = 0, period = 0, unused = 0;
-  if (unified) {
-    if (read_numbers((directory + "/cpu.max").c_str(), quota, period) < 2) return 0;  // without one it says "max"
-  } else if (read_numbers((directory + "/cpu.cfs_quota_us").c_str(), quota, unused) < 1 ||
-             read_numbers((directory + "/cpu.cfs_period_us").c_str(), period, unused) < 1) {
-    return 0;
+/// A control group: where the system shows the tree that it is in, and its path there, which need not end in a zero.
+struct control_group {
+  const char* mount;
+  const char* below;  ///< the mount: a directory
+  const char* path;
+  std::size_t length;
+  bool unified;  ///< of cgroup v2
+
+  /// How many processors its quota comes to; 0 if it has none.
+  double quota() const noexcept {
+    double quota = 0, period = 0, unused = 0;
+    if (unified) {
+      if (read("cpu.max", quota, period) < 2) return 0;  // without one it says "max"
+    } else if (read("cpu.cfs_quota_us", quota, unused) < 1 || read("cpu.cfs_period_us", period, unused) < 1) {
+      return 0;
+    }
+    return quota > 0 && period > 0 ? quota / period : 0;
   }
-  return quota > 0 && period > 0 ? quota / period : 0;
-}
+
+  int read(const char* file, double& first, double& second) const noexcept {
+    char name[4096];
+    const int size =
+        std::snprintf(name, sizeof name, "%s%s%.*s/%s", mount, below, static_cast<int>(length), path, file);
+    return size > 0 && size < static_cast<int>(sizeof name) ? read_numbers(name, first, second) : 0;
+  }
+};
+
+/// The smaller of two quotas, of which 0 is none.
+inline double smaller_quota(double a, double b) noexcept { return b > 0 && (a == 0 || b < a) ? b : a; }
 
 /// The smallest quota of a control group and of those that it is part of.
-inline double smallest_quota(const std::string& mount, std::string group, bool unified) {
+inline double smallest_quota(control_group group) noexcept {
   double smallest = 0;
-  while (!group.empty() && group.back() == '/') group.pop_back();
+  while (group.length > 0 && group.path[group.length - 1] == '/') --group.length;
   for (;;) {
-    const double quota = quota_in(mount + group, unified);
-    if (quota > 0 && (smallest == 0 || quota < smallest)) smallest = quota;
-    if (group.empty()) return smallest;
-    group.resize(group.rfind('/') == std::string::npos ? 0 : group.rfind('/'));
+    smallest = smaller_quota(smallest, group.quota());
+    if (group.length == 0) return smallest;
+    do --group.length;
+    while (group.length > 0 && group.path[group.length] != '/');
   }
+}
+
+/// Whether a list with commas has the controller.
+inline bool has_controller(const char* list, const char* end, const char* name) noexcept {
+  for (const std::size_t length = std::strlen(name); list < end;) {
+    const auto* comma = static_cast<const char*>(std::memchr(list, ',', static_cast<std::size_t>(end - list)));
+    if (comma == nullptr) comma = end;
+    if (static_cast<std::size_t>(comma - list) == length && std::memcmp(list, name, length) == 0) return true;
+    list = comma + 1;
+  }
+  return false;
 }
 
 /// How many processors the CPU quota of the process's control groups comes to, rounded up; 0 if there is none.
 /// mount, membership: where the system tells of them. In a container the path that `membership` says may be that of the
 /// host, which is not there: then the mount itself has the container's quota.
-inline unsigned quota_processors(const std::string& mount = "/sys/fs/cgroup",
-                                 const char* membership = "/proc/self/cgroup") {
-  double smallest = 0;
-  const auto look = [&](const std::string& where, const std::string& group, bool unified) {
-    const double quota = smallest_quota(where, group, unified);
-    if (quota > 0 && (smallest == 0 || quota < smallest)) smallest = quota;
-  };
-  look(mount, "", true);
-  look(mount + "/cpu", "", false);
+inline unsigned quota_processors(const char* mount = "/sys/fs/cgroup",
+                                 const char* membership = "/proc/self/cgroup") noexcept {
+  double smallest =
+      smaller_quota(smallest_quota({mount, "", "", 0, true}), smallest_quota({mount, "/cpu", "", 0, false}));
   if (auto* file = std::fopen(membership, "re")) {
     char line[4096];
     while (std::fgets(line, sizeof line, file) != nullptr) {  // number:controllers:group
-      const std::string text(line, std::strcspn(line, "\n"));
-      const auto first = text.find(':'), second = text.find(':', first + 1);
-      if (first == std::string::npos || second == std::string::npos) continue;
-      const auto controllers = ',' + text.substr(first + 1, second - first - 1) + ',';
-      if (controllers == ",,") look(mount, text.substr(second + 1), true);
-      if (controllers.find(",cpu,") != std::string::npos) look(mount + "/cpu", text.substr(second + 1), false);
+      const auto* first = std::strchr(line, ':');
+      const auto* second = first != nullptr ? std::strchr(first + 1, ':') : nullptr;
+      if (second == nullptr) continue;
+      const auto length = std::strcspn(second + 1, "\n");
+      if (second == first + 1) {
+        smallest = smaller_quota(smallest, smallest_quota({mount, "", second + 1, length, true}));
+      } else if (has_controller(first + 1, second, "cpu")) {
+        smallest = smaller_quota(smallest, smallest_quota({mount, "/cpu", second + 1, length, false}));
+      }
     }
     std::fclose(file);
   }

@@ -133,13 +133,19 @@ class pool {
   class visit {
    public:
     /// Throws plait::error if the pool is ending.
-    explicit visit(pool& p) : pool_(p) { p.admit(); }
-    ~visit() { pool_.ground_.subtree_ended(); }
+    explicit visit(pool& p) : visit(&p) {}
+    /// Null: no pool.
+    explicit visit(pool* p) : pool_(p) {
+      if (p != nullptr) p->admit();
+    }
+    ~visit() {
+      if (pool_ != nullptr) pool_->ground_.subtree_ended();
+    }
     visit(const visit&) = delete;
     visit& operator=(const visit&) = delete;
 
    private:
-    pool& pool_;
+    pool* const pool_;
   };
 
   /// Queues a job from any thread: on a worker of this pool in its own deque, else for any worker.

@@ -3,6 +3,7 @@
 
 #include <plait/base/atomic.hpp>
 #include <plait/base/clock.hpp>
+#include <plait/base/growing_array.hpp>
 #include <plait/base/mutex.hpp>
 #include <plait/sched/job.hpp>
 
@@ -11,7 +12,6 @@
 #include <cstdint>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 namespace plait::sched {
 
@@ -69,8 +69,8 @@ class timer_queue {
   job* take_due(time_point now) noexcept {
     const std::lock_guard lock(mutex_);
     job* latest = nullptr;
-    while (!heap_.empty() && heap_.front()->when <= now) {
-      auto* t = heap_.front();
+    while (!heap_.empty() && heap_[0]->when <= now) {
+      auto* t = heap_[0];
       remove(*t);
       auto* w = t->fire(t);
       if (w == nullptr) continue;
@@ -84,7 +84,7 @@ class timer_queue {
   static constexpr std::int64_t never = INT64_MAX;
 
   bool note() noexcept {
-    const std::int64_t earliest = heap_.empty() ? never : heap_.front()->when.time_since_epoch().count();
+    const std::int64_t earliest = heap_.empty() ? never : heap_[0]->when.time_since_epoch().count();
     return next_.exchange(earliest, std::memory_order_seq_cst) > earliest;  // partner: next
   }
   void put(std::size_t i, timer* t) noexcept {
@@ -110,7 +110,7 @@ class timer_queue {
   }
 
   base::mutex mutex_;
-  std::vector<timer*> heap_;
+  base::growing_array<timer*> heap_;
   base::atomic<std::int64_t> next_{never};
 };
 

@@ -166,7 +166,6 @@ struct promise_base : result_cell<T>, start_record, relays_foreign_awaitables {
 
  private:
   PLAIT_NOINLINE void tidy() noexcept;
-  void report() noexcept;
 };
 
 template <class T>
@@ -211,23 +210,22 @@ task_handle<T> frame_of(result_cell<T>& cell) noexcept {
   return task_handle<T>::from_promise(static_cast<task_promise<T>&>(cell));
 }
 
-template <class T>
-void promise_base<T>::tidy() noexcept {
-  if (this->kind != origin::call && this->is_unobserved()) report();
-  end_observers(*this);
-  this->clear();
+/// Reports an exception with the name of the coroutine that the frame is of.
+PLAIT_NOINLINE inline void report_unobserved_of(void* frame, const std::exception_ptr& e) noexcept {
+  try {
+    // The frame's second word is its destroy function, with both compilers; it carries the coroutine's name.
+    report_unobserved(e, base::function_at(static_cast<void* const*>(frame)[1], "a task"));
+  } catch (...) {  // out of memory: without the name
+    report_unobserved(e, "a task");
+  }
 }
 
 template <class T>
-void promise_base<T>::report() noexcept {
-  // The frame's second word is its destroy function, with both compilers; it carries the coroutine's name.
-  void* const* frame = static_cast<void* const*>(frame_of<T>(*this).address());
-  std::string name = "a task";
-  try {
-    name = base::function_at(frame[1], "a task");
-  } catch (...) {  // out of memory: without the name
-  }
-  report_unobserved(std::move(this->error), name);
+void promise_base<T>::tidy() noexcept {
+  if (this->kind != origin::call && this->is_unobserved())
+    report_unobserved_of(frame_of<T>(*this).address(), this->error);
+  end_observers(*this);
+  this->clear();
 }
 
 }  // namespace detail

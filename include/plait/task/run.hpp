@@ -3,7 +3,6 @@
 
 #include <plait/task/spawn.hpp>
 
-#include <optional>
 #include <utility>
 
 namespace plait {
@@ -47,8 +46,7 @@ T run_on(pool& where, task<T> t) {
   auto* w = detail::worker::of_this_thread();
   if (w != nullptr) detail::check_help_depth(*w);
   const bool inside = w != nullptr && &w->home() == &where && w->current != nullptr;
-  std::optional<pool::visit> visit;
-  if (!inside) visit.emplace(where);
+  const pool::visit visit(inside ? nullptr : &where);
   detail::run_scope scope(w);
   void* context = inside ? w->current->context : nullptr;
   auto& p = detail::prepare_spawn(t, where, scope, context);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/compose.hpp>
 #include <plait/base/errors.hpp>
 #include <plait/base/functional.hpp>
 #include <plait/base/mutex.hpp>
@@ -34,7 +35,7 @@ inline std::string describe(const std::exception_ptr& e) {
   try {
     std::rethrow_exception(e);
   } catch (const std::exception& x) {
-    return type_name(typeid(x)) + ": " + x.what();
+    return base::compose({type_name(typeid(x)), ": ", x.what()});
   } catch (...) {
     const auto* type = abi::__cxa_current_exception_type();
     return type != nullptr ? type_name(*type) : std::string("an exception of unknown type");
@@ -50,8 +51,8 @@ inline void report_unobserved(std::exception_ptr e, std::string_view task) noexc
       handler = state.handler;
     }
     if (handler) return handler(std::move(e), task);
-    const auto text = "plait: unobserved exception in " + std::string(task) + ": " + describe(e) + "\n";
-    std::fputs(text.c_str(), stderr);
+    std::fprintf(stderr, "plait: unobserved exception in %.*s: %s\n", static_cast<int>(task.size()), task.data(),
+                 describe(e).c_str());
   } catch (...) {
     std::fputs("plait: the handler of unobserved exceptions threw\n", stderr);
   }
