@@ -37,8 +37,11 @@ struct owner_and_thieves {
   owner_and_thieves(std::string_view script_of_owner, int attempts_each, jobs what, std::size_t capacity)
       : script(script_of_owner), attempts(attempts_each), wanted(what), d(capacity) {}
 
-  static void take(job* j) {
+  void take(job* j) {
     if (j == nullptr) return;
+    bool known = false;
+    for (counted& one : all) known = known || j == &one;
+    interleaving::require(known, "what is taken is no job");
     auto& mine = *static_cast<counted*>(j);
     interleaving::require(++mine.taken == 1, "a job is taken twice");
     interleaving::require(mine.content.read() == 7, "a job is taken before its content is there");
