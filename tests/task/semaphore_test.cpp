@@ -48,7 +48,8 @@ TEST_CASE("no more tasks than permits are inside") {
       CHECK(permits.try_acquire(0));
       co_return highest.load();
     }());
-    CHECK(most == 3);
+    CHECK(most <= 3);
+    if (workers == 1) CHECK(most == 3);  // each lets the others go on while it is inside
   }
 }
 
