@@ -23,8 +23,8 @@ class outbox {
  public:
   using clock = std::chrono::steady_clock;
 
-  /// Appends a message. True if it should be flushed soon: it is the first since the last poll, so that nothing says
-  /// that more will follow, its frame is large, or the last flush is long enough ago for batching to gain nothing. If
+  /// Appends a message. True if it should be flushed soon: it is the first since the last poll, and nothing says that
+  /// more will follow; its frame is large; or the last flush is long enough ago for batching to gain nothing. If
   /// `fill(writer&)` throws, nothing was added.
   bool add(int dest, message kind, std::uint32_t epoch, function_ref<void(wire::writer&)> fill) {
     const std::lock_guard lock(mutex_);
@@ -47,11 +47,10 @@ class outbox {
       control_sent_.store(control_sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
     waiting_.store(true, std::memory_order_relaxed);  // a hint; flush looks under the lock
-    // relaxed: a hint; see polled
-    if (!in_burst_.load(std::memory_order_relaxed)) {
-      in_burst_.store(true, std::memory_order_relaxed);
-      return true;
-    }
+    // relaxed: hints; see polled
+    const auto before = since_poll_.load(std::memory_order_relaxed);
+    since_poll_.store(before + 1, std::memory_order_relaxed);
+    if (before == 0 && come_singly_.load(std::memory_order_relaxed)) return true;
     return frame.size() > batch_bytes || clock::now() - flushed_ > batch_time;
   }
 
@@ -71,9 +70,13 @@ class outbox {
     return count;
   }
 
-  /// The holder has looked for messages and flushes: the next message does not belong to the ones before.
+  /// The holder has looked for messages and flushes: the next message does not belong to the ones before. Where there
+  /// were several of these, as in a stream of tasks, there will be several again.
   void polled() noexcept {
-    if (in_burst_.load(std::memory_order_relaxed)) in_burst_.store(false, std::memory_order_relaxed);  // a hint
+    const auto count = since_poll_.load(std::memory_order_relaxed);  // hints, all
+    if (const bool singly = count <= 1; singly != come_singly_.load(std::memory_order_relaxed))
+      come_singly_.store(singly, std::memory_order_relaxed);
+    if (count != 0) since_poll_.store(0, std::memory_order_relaxed);
   }
 
   bool waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }  // a hint
@@ -112,7 +115,8 @@ class outbox {
   std::atomic<std::uint64_t> work_sent_{0};
   std::atomic<std::uint64_t> control_sent_{0};
   std::atomic<bool> waiting_{false};
-  std::atomic<bool> in_burst_{false};
+  std::atomic<std::uint32_t> since_poll_{0};
+  std::atomic<bool> come_singly_{true};
 };
 
 }  // namespace dist
