@@ -28,6 +28,17 @@ class moment {
   std::atomic<bool> ran_{false};
 };
 
+/// Lets `use` post to the thread, by tell(1), and ends it by tell(-1).
+template <class Tell>
+void post_to(std::thread& worker, const Tell& tell, moment& ran, const std::function<void(const wake_up::post&)>& use) {
+  use([&] {
+    tell(1);
+    return ran.take();
+  });
+  tell(-1);
+  worker.join();
+}
+
 }  // namespace
 
 void wake_up::with_condition_variable(int, const std::function<void(const post&)>& use) {
@@ -50,12 +61,7 @@ void wake_up::with_condition_variable(int, const std::function<void(const post&)
       ran.set(bench::seconds());
     }
   });
-  use([&] {
-    tell(1);
-    return ran.take();
-  });
-  tell(-1);
-  worker.join();
+  post_to(worker, tell, ran, use);
 }
 
 void wake_up::with_atomic_wait(int, const std::function<void(const post&)>& use) {
@@ -72,10 +78,5 @@ void wake_up::with_atomic_wait(int, const std::function<void(const post&)>& use)
       ran.set(bench::seconds());
     }
   });
-  use([&] {
-    tell(1);
-    return ran.take();
-  });
-  tell(-1);
-  worker.join();
+  post_to(worker, tell, ran, use);
 }

@@ -7,7 +7,6 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-#include <unistd.h>
 #include <algorithm>
 #include <atomic>
 #include <chrono>

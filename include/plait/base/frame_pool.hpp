@@ -249,4 +249,10 @@ PLAIT_ALWAYS_INLINE void release_frame(void* frame, std::size_t size) noexcept {
 #endif
 }
 
+/// A base of objects that are made by new in such memory.
+struct in_frame_memory {
+  static void* operator new(std::size_t size) { return allocate_frame(size); }
+  static void operator delete(void* memory, std::size_t size) noexcept { release_frame(memory, size); }
+};
+
 }  // namespace plait::base

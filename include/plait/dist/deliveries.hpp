@@ -31,7 +31,7 @@ class deliveries {
   std::uint64_t count() const noexcept { return count_; }
 
   /// Queues them, by a worker or, if it is null, by another thread. One is for the worker that has got it, while it is
-  /// warm; of several other workers may take some. The last use.
+  /// warm; of several other workers may take some. Nothing may be added afterwards.
   void queue(sched::worker* w, pool& p) noexcept {
     if (first_ == nullptr) return;
     if (w != nullptr && (first_ == last_ || p.size() == 1)) return w->add_bound(first_, last_);

@@ -76,11 +76,8 @@ struct operations {
 /// A coroutine that runs a coroutine function on behalf of a job, which is told at its end.
 template <class Job>
 struct driver {
-  struct promise_type {
+  struct promise_type : base::in_frame_memory {
     explicit promise_type(Job& j) noexcept : job(j) {}
-    static void* operator new(std::size_t size) { return base::allocate_frame(size); }
-    static void operator delete(void* frame, std::size_t size) noexcept { base::release_frame(frame, size); }
-
     driver get_return_object() noexcept { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
     std::suspend_always initial_suspend() const noexcept { return {}; }
     auto final_suspend() const noexcept {

@@ -18,7 +18,9 @@ inline int size() { return dist::running("size()").second->home->size(); }
 inline int local_worker_id() {
   const auto [w, run] = dist::running("local_worker_id()");
   if (&w->home() != &run->home->pool()) {
-    throw error("plait: the number of the worker was asked for in a task that has gone to a pool of its own");
+    throw error(
+        "plait: the number of the worker was asked for in a task that has gone to another pool, whose workers the "
+        "ranks do not count: ask before resume_on");
   }
   return static_cast<int>(w->index());
 }

@@ -4,7 +4,6 @@
 #include <plait/base/compose.hpp>
 #include <plait/base/errors.hpp>
 #include <plait/base/growing_array.hpp>
-#include <plait/base/spin_lock.hpp>
 #include <plait/dist/portable.hpp>
 
 #include <atomic>
@@ -20,7 +19,7 @@ namespace dist {
 class slot_table {
  public:
   std::uint64_t add(awaiting_reply& who) {
-    const std::lock_guard lock(lock_);
+    const std::lock_guard lock(mutex_);
     if (free_ == slots_.size()) slots_.push_back({nullptr, 0, free_ + 1});
     const auto index = free_;
     auto& s = slots_[index];
@@ -31,13 +30,13 @@ class slot_table {
   }
 
   awaiting_reply& at(std::uint64_t slot) {
-    const std::lock_guard lock(lock_);
+    const std::lock_guard lock(mutex_);
     return *used(slot).who;
   }
 
   /// Nothing comes for it any more; or what came last is in the caller's hands, who calls `delivered` then.
   void remove(std::uint64_t slot) {
-    const std::lock_guard lock(lock_);
+    const std::lock_guard lock(mutex_);
     auto& s = used(slot);
     s.who = nullptr;
     ++s.generation;
@@ -69,7 +68,7 @@ class slot_table {
     return slots_[index];
   }
 
-  base::spin_lock lock_;
+  std::mutex mutex_;
   std::atomic<std::uint64_t> added_{0};
   std::atomic<std::uint64_t> delivered_{0};
   base::growing_array<entry> slots_;

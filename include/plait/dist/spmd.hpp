@@ -76,9 +76,8 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
   gathering(int parts, sched::family& parent, void* context, std::uint64_t started)
       : parts_(static_cast<std::size_t>(parts)), missing_(parts), self_{nullptr, &parent, context, started} {
     this->kind = origin::object;
-    static constexpr plait::detail::cell_functions own{
-        [](cell_base* c) noexcept { delete static_cast<gathering*>(static_cast<cell*>(c)); },
-        &plait::detail::refuse_all};
+    static constexpr plait::detail::cell_functions own{&plait::detail::delete_cell<gathering>,
+                                                       &plait::detail::refuse_all};
     this->functions = &own;
     this->state.store(2 * state_owner | state_claimed, std::memory_order_relaxed);  // not shared yet
   }

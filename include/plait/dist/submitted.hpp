@@ -36,7 +36,10 @@ decltype(auto) call_with(typename Callable::traits::arguments& arguments) {
 }
 
 template <class Callable>
-class submitted final : public portable, public awaiting_reply, public result_cell<typename Callable::traits::result> {
+class submitted final : public base::in_frame_memory,
+                        public portable,
+                        public awaiting_reply,
+                        public result_cell<typename Callable::traits::result> {
  public:
   using traits = typename Callable::traits;
   using result = typename traits::result;
@@ -44,17 +47,13 @@ class submitted final : public portable, public awaiting_reply, public result_ce
   static constexpr bool gives_nothing = std::is_void_v<result>;
   static constexpr bool is_coroutine = traits::is_coroutine;
 
-  static void* operator new(std::size_t size) { return base::allocate_frame(size); }
-  static void operator delete(void* p, std::size_t size) noexcept { base::release_frame(p, size); }
-
   template <class... A>
   submitted(sched::family& parent, void* context, A&&... a)
       : portable(&execute_if_unclaimed, registration<Callable>::entry),
         arguments_(std::in_place, std::forward<A>(a)...) {
     this->self = {nullptr, &parent, context, 0};
     this->kind = origin::object;
-    static constexpr plait::detail::cell_functions own{
-        [](cell_base* c) noexcept { delete static_cast<submitted*>(static_cast<cell*>(c)); }, &control};
+    static constexpr plait::detail::cell_functions own{&plait::detail::delete_cell<submitted>, &control};
     this->functions = &own;
     this->state.store(2 * state_owner,
                       std::memory_order_relaxed);  // published by the queue: the future's hold, and ours
@@ -182,7 +181,7 @@ class submitted final : public portable, public awaiting_reply, public result_ce
 
 /// A task that came from another rank.
 template <class Callable>
-class imported : public portable {
+class imported : public base::in_frame_memory, public portable {
  public:
   using traits = typename Callable::traits;
   using result = typename traits::result;
@@ -193,9 +192,6 @@ class imported : public portable {
                           std::span<const std::byte> arguments) {
     return new imported(entry, home, to, arguments);
   }
-
-  static void* operator new(std::size_t size) { return base::allocate_frame(size); }
-  static void operator delete(void* p, std::size_t size) noexcept { base::release_frame(p, size); }
 
   imported(const wire::registry_entry& entry, node& home, const return_address& to,
            std::span<const std::byte> arguments)

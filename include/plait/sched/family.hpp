@@ -30,7 +30,7 @@ struct guest_record : job {
 /// The children of one unit. Two counts in one word: children that have not ended (bits 32 to 62), and subtrees that
 /// are not complete (bits 0 to 31), where the unit itself is one of the subtrees. Bit 63 is set while the unit waits
 /// for the first count to reach zero. When the second reaches zero nobody refers to the family any more, and it ends.
-class family {
+class family : public base::in_frame_memory {
  public:
   /// What follows the end of the last subtree, as the last use of the family. Null: it is on the heap.
   using completion = void (*)(family*) noexcept;
@@ -43,9 +43,6 @@ class family {
     made->stops.set_owner(&owner);
     return made;
   }
-  static void* operator new(std::size_t size) { return base::allocate_frame(size); }
-  static void operator delete(void* memory, std::size_t size) noexcept { base::release_frame(memory, size); }
-
   /// One more child. The caller's unit, or another unfinished child of it, keeps the family alive.
   void add_child() noexcept { word_.fetch_add(one_child + one_subtree, std::memory_order_relaxed); }  // see child_ended
   /// One more child of the unit whose family it is, by the unit's own running code, or by who holds its place while it

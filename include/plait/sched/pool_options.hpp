@@ -9,6 +9,7 @@
 
 namespace plait {
 
+/// What a pool is made of.
 struct pool_options {
   int workers = 0;             ///< 0: as many as the process may use processors (affinity and CPU quota)
   int blocking_threads = 256;  ///< most threads at a time for `blocking` calls; more calls than that wait their turn
@@ -16,7 +17,7 @@ struct pool_options {
   static constexpr int most_workers = 1024;
   static constexpr int most_blocking_threads = 32768;
 
-  /// What is meant, at least 1. Throw plait::error if it is not possible.
+  /// The numbers that are meant, at least 1. They throw plait::error if that is not possible.
   unsigned worker_count() const {
     if (workers == 0) return base::usable_processors();
     if (workers < 0 || workers > most_workers) {

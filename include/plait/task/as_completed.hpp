@@ -109,7 +109,8 @@ class completions {
   explicit completions(std::vector<future<T>> futures)
       : futures_(std::move(futures)), left_(futures_.size()), queue_(new detail::ready_queue(futures_.size())) {
     for (std::size_t i = 0; i < futures_.size(); ++i) {
-      of_promises_ |= !futures_[i].done() && detail::cell_of(futures_[i]).kind == detail::origin::promise;
+      const auto* cell = detail::cell_of_task(futures_[i]);
+      of_promises_ |= cell != nullptr && cell->kind == detail::origin::promise;
       futures_[i].add_done_callback([queue = queue_.another(), i](const future<T>&) { queue->put(i); });
     }
   }

@@ -48,8 +48,9 @@ class first_failure {
  private:
   template <class T>
   void add(const future<T>& f) {
-    if (!f.valid() || f.done()) return;
-    children_.push_back({&cell_of(f), [](cell_base& c) noexcept {
+    auto* cell = f.valid() ? cell_of_task(f) : nullptr;
+    if (cell == nullptr) return;
+    children_.push_back({cell, [](cell_base& c) noexcept {
                            try {
                              cancel_task(static_cast<result_cell<T>&>(c));
                            } catch (...) {  // no memory: it ends by itself

@@ -20,9 +20,7 @@ namespace plait::detail {
 /// destroy it.
 class relay {
  public:
-  struct promise_type {
-    static void* operator new(std::size_t size) { return base::allocate_frame(size); }
-    static void operator delete(void* frame, std::size_t size) noexcept { base::release_frame(frame, size); }
+  struct promise_type : base::in_frame_memory {
     relay get_return_object() noexcept { return relay(std::coroutine_handle<promise_type>::from_promise(*this)); }
     std::suspend_always initial_suspend() const noexcept { return {}; }
     std::suspend_never final_suspend() const noexcept { return {}; }

@@ -147,10 +147,7 @@ struct final_awaiter {
 };
 
 template <class T>
-struct promise_base : result_cell<T>, start_record, relays_foreign_awaitables {
-  static void* operator new(std::size_t size) { return base::allocate_frame(size); }
-  static void operator delete(void* frame, std::size_t size) noexcept { base::release_frame(frame, size); }
-
+struct promise_base : result_cell<T>, start_record, relays_foreign_awaitables, base::in_frame_memory {
   ~promise_base() {
     const bool observed = (this->state.load(std::memory_order_relaxed) & state_observed) != 0;  // last owner
     if (this->ended == outcome::value && !observed) [[likely]] {

@@ -31,6 +31,9 @@ future<T> make_future_of_fork(task_promise<T>& child) noexcept;
 /// std::bad_alloc where a cell has to be made for a result at hand.
 template <class T>
 result_cell<T>& cell_of(const future<T>& f);
+/// The same, but null where the future holds the result: then there is nothing to wait for, to stop or to observe.
+template <class T>
+result_cell<T>* cell_of_task(const future<T>& f);
 
 /// The unit of a started task that is a coroutine, or null.
 template <class T>
@@ -99,7 +102,7 @@ template <class T>
 class end_awaiter {
  public:
   using resumes_in_pool = void;
-  /// Null: it has ended.
+  /// Null: there is nothing to wait for.
   explicit end_awaiter(result_cell<T>* cell) noexcept : cell_(cell) {}
   bool await_ready() const noexcept { return cell_ == nullptr || cell_->done(); }
   bool await_suspend(std::coroutine_handle<> h) {
@@ -117,7 +120,7 @@ class end_awaiter {
 };
 template <class T>
 end_awaiter<T> end_of(const future<T>& f) {
-  return end_awaiter<T>(f.done() ? nullptr : &cell_of(f));
+  return end_awaiter<T>(cell_of_task(f));
 }
 
 template <class T>
@@ -265,6 +268,7 @@ class [[nodiscard("a dropped future detaches its task, or waits for it if it was
   friend future detail::make_future<T>(detail::result_cell<T>&) noexcept;
   friend future detail::make_future_of_fork<T>(detail::task_promise<T>&) noexcept;
   friend detail::result_cell<T>& detail::cell_of<T>(const future&);
+  friend detail::result_cell<T>* detail::cell_of_task<T>(const future&);
   explicit future(detail::held_result<T> held) noexcept : held_(std::move(held)) {}
 
   /// See cell_of.
@@ -308,6 +312,10 @@ PLAIT_ALWAYS_INLINE future<T> make_future_of_fork(task_promise<T>& child) noexce
 template <class T>
 result_cell<T>& cell_of(const future<T>& f) {
   return f.cell();
+}
+template <class T>
+result_cell<T>* cell_of_task(const future<T>& f) {
+  return f.held_.has_result() ? nullptr : &f.cell();
 }
 
 template <class T, class F>

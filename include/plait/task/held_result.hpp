@@ -4,7 +4,6 @@
 #include <plait/base/frame_pool.hpp>
 #include <plait/task/result_cell.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <type_traits>
@@ -27,16 +26,11 @@ inline constexpr bool is_small_result = has_room_for<stored_t<T>>();
 
 /// A done cell for a result that came without one.
 template <class T>
-class finished_cell final : public result_cell<T> {
+class finished_cell final : public base::in_frame_memory, public result_cell<T> {
  public:
-  static void* operator new(std::size_t size) { return base::allocate_frame(size); }
-  static void operator delete(void* p, std::size_t size) noexcept { base::release_frame(p, size); }
-
   explicit finished_cell(const stored_t<T>& result) noexcept {
     this->kind = origin::object;
-    static constexpr cell_functions own{
-        [](cell_base* c) noexcept { delete static_cast<finished_cell*>(static_cast<result_cell<T>*>(c)); },
-        &refuse_all};
+    static constexpr cell_functions own{&delete_cell<finished_cell>, &refuse_all};
     this->functions = &own;
     this->set_value(result);
     this->state.store(state_owner | state_claimed | state_done, std::memory_order_relaxed);  // nobody else knows it

@@ -32,18 +32,13 @@ namespace detail {
 
 /// What a promise and its future have in common. Claimed by who sets it.
 template <class T>
-class promise_cell final : public result_cell<T> {
+class promise_cell final : public base::in_frame_memory, public result_cell<T> {
  public:
-  static void* operator new(std::size_t size) { return base::allocate_frame(size); }
-  static void operator delete(void* p, std::size_t size) noexcept { base::release_frame(p, size); }
-
   promise_cell() noexcept {
     this->kind = origin::promise;
-    static constexpr cell_functions own{
-        [](cell_base* c) noexcept { delete static_cast<promise_cell*>(static_cast<result_cell<T>*>(c)); },
-        [](cell_base* c, request what) noexcept {
-          return what == request::cancel && static_cast<promise_cell*>(static_cast<result_cell<T>*>(c))->cancel();
-        }};
+    static constexpr cell_functions own{&delete_cell<promise_cell>, [](cell_base* c, request what) noexcept {
+                                          return what == request::cancel && static_cast<promise_cell*>(c)->cancel();
+                                        }};
     this->functions = &own;
     this->state.store(state_owner, std::memory_order_relaxed);  // nobody else knows it
   }

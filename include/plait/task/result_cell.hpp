@@ -65,7 +65,7 @@ enum class request : std::uint8_t {
 
 struct cell_base;
 
-/// What is done to a cell by its kind. Forks need none of it.
+/// What is done to a cell by its kind. Forks have none of it.
 struct cell_functions {
   /// Ends the cell.
   void (*destroy)(cell_base*) noexcept;
@@ -132,6 +132,12 @@ inline bool is_cancellation(const std::exception_ptr& e) noexcept {
   } catch (...) {
     return false;
   }
+}
+
+/// Ends a cell that new has made.
+template <class Cell>
+void delete_cell(cell_base* c) noexcept {
+  delete static_cast<Cell*>(c);
 }
 
 struct nothing {};

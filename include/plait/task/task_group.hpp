@@ -30,9 +30,7 @@ class task_group {
     request_stop();
     while (take()) {
       for (const auto& child : joining_) {
-        if (child.done()) continue;
-        auto& cell = detail::cell_of(child);
-        detail::wait_in_destructor(cell, detail::unit_of(cell));
+        if (auto* cell = detail::cell_of_task(child)) detail::wait_in_destructor(*cell, detail::unit_of(*cell));
       }
     }
   }

@@ -4,15 +4,9 @@
 #include <plait/core.hpp>
 
 #include "loading.hpp"
+#include "own_fib.hpp"
 
 namespace {
-
-plait::task<long> own_fib(int n) {
-  if (n < 2) co_return n;
-  plait::future<long> a = co_await plait::fork(own_fib(n - 1));
-  const long b = co_await own_fib(n - 2);
-  co_return co_await a + b;
-}
 
 plait::task<long> fails() {
   co_await plait::yield();

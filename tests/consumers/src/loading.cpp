@@ -10,15 +10,9 @@
 #include <string_view>
 
 #include "loading.hpp"
+#include "own_fib.hpp"
 
 namespace {
-
-plait::task<long> own_fib(int n) {
-  if (n < 2) co_return n;
-  plait::future<long> a = co_await plait::fork(own_fib(n - 1));
-  const long b = co_await own_fib(n - 2);
-  co_return co_await a + b;
-}
 
 plait::task<long> both(const loaded_functions& library, plait::pool& here) {
   auto theirs = library.spawn_in(here, 12);
