@@ -7,6 +7,7 @@ meson: as a subproject. cmake: find_package, all and core alone. make: pkg-confi
 and a shared library on plait's core, and one of two units on all of plait, and runs both.
 """
 import argparse
+import concurrent.futures
 import os
 import pathlib
 import shlex
@@ -165,13 +166,17 @@ def main():
                 continue
             checks[kind] = lambda kind=kind, build=build: build(
                 outside(kind, work, root, prefix, options.compiler, options.mpi))
-        for name, check in checks.items():
-            try:
-                check()
+        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as executor:
+            running = {name: executor.submit(check) for name, check in checks.items()}
+        for name, check in running.items():
+            wrong = check.exception()
+            if wrong is None:
                 passed += 1
-            except failure as wrong:
+            elif isinstance(wrong, failure):
                 failed += 1
                 print(f"{name}: {wrong}")
+            else:
+                raise wrong
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""list.py DIRECTORY PATTERN...: prints "path;name;ranks;needs" for each source file that matches, sorted.
+"""list.py DIRECTORY PATTERN...: prints "path;name;ranks;needs;arguments" for each source file that matches, sorted.
 
 path is relative to DIRECTORY, name is the file's stem. A file can say in its comments
     // ranks: 1 2 4      on how many ranks it runs (none said: empty, the caller decides)
+    // arguments: a b    run once with each of these words as its argument
     // needs: tbb        which optional dependencies it needs, beside those that its includes show
 """
 import pathlib
@@ -31,5 +32,5 @@ def needs(text):
 directory = pathlib.Path(sys.argv[1])
 for path in sorted({p for pattern in sys.argv[2:] for p in directory.glob(pattern)}):
     text = path.read_text(encoding="utf-8", errors="replace")
-    row = [path.relative_to(directory).as_posix(), path.stem, " ".join(field(text, "ranks")), " ".join(needs(text))]
+    row = [path.relative_to(directory).as_posix(), path.stem, " ".join(field(text, "ranks")), " ".join(needs(text)), " ".join(field(text, "arguments"))]
     print(";".join(row))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run_suites.py BUILD LABEL JOBS SUITE... [-- MESON TEST OPTION...]: builds and runs the tests of these suites.
+"""run_suites.py [--only-build] BUILD LABEL JOBS SUITE... [-- MESON TEST OPTION...]: builds and runs the tests of these suites.
 
 Prints the end of the log of each test that fails, and as its last line "LABEL: N passed, N failed". What counts:
 each doctest case in each run (a case that runs on 1, 2, 3 and 4 ranks is four), each case of a test that ends with
@@ -27,7 +27,6 @@ def build(directory, tests, jobs):
     if not wanted:
         return []
     command = ["ninja", "-C", str(directory), "-k", "0", "-j", str(jobs), *wanted]
-    print(f"   building {len(wanted)} programs; this takes minutes the first time", flush=True)
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     (directory / "build.log").write_text(done.stdout)
     if done.returncode == 0:
@@ -77,9 +76,14 @@ def main():
     if "--" in arguments:
         options = arguments[arguments.index("--") + 1 :]
         arguments = arguments[: arguments.index("--")]
+    only_build = arguments[0] == "--only-build"
+    if only_build:
+        del arguments[0]
     directory, label, jobs, suites = pathlib.Path(arguments[0]), arguments[1], arguments[2], arguments[3:]
     tests = [t for t in introspect(directory, "tests") if any(s.split(":")[-1] in suites for s in t["suite"])]
     broken = build(directory, tests, jobs)
+    if only_build:
+        return 0
     for name in broken:
         print(f"NOT BUILT {label}: {name}")
     runnable = [t["name"] for t in tests if t["name"] not in broken]

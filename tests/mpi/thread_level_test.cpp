@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-#pragma once
 
 // An MPI program that initialises MPI itself, with less than MPI_THREAD_MULTIPLE, and makes runtimes between its own
-// calls. Each file that includes this does so with one level.
+// calls: the level is its argument.
+// arguments: single funneled serialized
 
 #include <doctest/doctest.h>
 #include <mpi.h>
@@ -10,8 +10,10 @@
 #include <plait/plait.hpp>
 
 #include <chrono>
+#include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -181,16 +183,22 @@ TEST_CASE("a runtime made by a thread that may not use MPI is refused, or works"
   CHECK((level > plait::thread_level::funneled || text.find("thread") != std::string::npos));
 }
 
-inline int run_with_level(int level, int argc, char** argv) {
+}  // namespace thread_level_cases
+
+int main(int argc, char** argv) {
+  const std::string_view wanted = argc > 1 ? argv[1] : "";
   int provided = MPI_THREAD_SINGLE;
-  if (level == MPI_THREAD_SINGLE) {
+  if (wanted == "single") {
     MPI_Init(&argc, &argv);
+  } else if (wanted == "funneled") {
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  } else if (wanted == "serialized") {
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   } else {
-    MPI_Init_thread(&argc, &argv, level, &provided);
+    std::fprintf(stderr, "thread_level_test: the first argument must be single, funneled or serialized\n");
+    return 2;
   }
   const int code = plait_test::run_tests(argc, argv);
   MPI_Finalize();
   return code;
 }
-
-}  // namespace thread_level_cases
