@@ -224,6 +224,40 @@ RANKS_CASE("idle ranks take tasks that prefer another rank, and leave those that
   });
 }
 
+std::atomic<bool> first_rank_took_one{false};
+
+int tell_if_first_rank() {
+  std::this_thread::sleep_for(2ms);
+  if (plait::rank() == 0) first_rank_took_one = true;
+  return plait::rank();
+}
+
+plait::task<void> give_until_first_rank_takes_one(std::chrono::steady_clock::time_point limit) {
+  for (bool taken = false; !taken && std::chrono::steady_clock::now() < limit;) {
+    std::vector<plait::future<int>> all;
+    for (int i = 0; i < 16; ++i) all.push_back(plait::submit<tell_if_first_rank>());
+    for (auto& f : all) {
+      const int r = co_await f;
+      taken = taken || r == 0;
+    }
+  }
+}
+
+RANKS_CASE("a worker that was asleep when a run began asks other ranks for tasks, also if the root just computes") {
+  if (rt.size() == 1 || rt.node().pool().size() == 1) return;
+  for (int round = 0; round < 2; ++round) {
+    if (rt.rank() == 0) first_rank_took_one = false;
+    std::this_thread::sleep_for(20ms);  // all are asleep
+    rt.run_all([]() -> plait::task<void> {
+      const auto limit = std::chrono::steady_clock::now() + 5s;
+      if (plait::rank() == plait::size() - 1) co_await give_until_first_rank_takes_one(limit);
+      if (plait::rank() != 0) co_return;
+      while (!first_rank_took_one && std::chrono::steady_clock::now() < limit) std::this_thread::sleep_for(1ms);
+      CHECK(first_rank_took_one);
+    }());
+  }
+}
+
 RANKS_CASE("stealing can be switched off and on in a run, and stays so in the next") {
   rt.run([]() -> plait::task<void> { co_await plait::disable_stealing(); });
   rt.run([]() -> plait::task<void> {

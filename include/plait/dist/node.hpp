@@ -166,6 +166,8 @@ class node final : public sched::outside, link_owner, progress_owner {
       context_.root = start(*family_, context_);
       link_.enter(handler());
       progress_.run_began();
+      // Worker 0 does not search; one that has slept since before the run does, and asks other ranks.
+      if (size() > 1 && !family_->idle()) pool_.parking().notify();
       pool_.drive(pool_.at(0), [this] { return left_.load(std::memory_order_acquire); });  // partner: leave_now
     }
     progress_.run_ended();
@@ -197,7 +199,7 @@ class node final : public sched::outside, link_owner, progress_owner {
   bool seek(sched::worker& w) noexcept override {
     if (!may_poll(&w)) return call_poller(), false;  // this worker's last task may have been the run's
     if (size() == 1 || !balancer_.may_ask() || !link_.hold().try_acquire()) return false;
-    if (link_.in_run() && !end_.closing()) {
+    if (should_ask()) {
       balancer_.ask(w);
       flush_or_fail();
     }
@@ -229,13 +231,11 @@ class node final : public sched::outside, link_owner, progress_owner {
  private:
   static constexpr std::chrono::nanoseconds poll_nap{50000};
 
-  // ---- progress ----
+  // ---- progress; link_owner, progress_owner ----
 
   static std::chrono::nanoseconds to_nanoseconds(double seconds) {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
   }
-
-  // ---- link_owner, progress_owner ----
 
   bool may_pump() const noexcept override { return may_poll(sched::worker::of_this_thread()); }
   void poll_later() noexcept override { progress_.poll_later(); }
@@ -271,14 +271,19 @@ class node final : public sched::outside, link_owner, progress_owner {
   bool poll_as(sched::worker* w, bool must) noexcept {
     if (!(must ? link_.hold().try_acquire_or_leave_word() : link_.hold().try_acquire())) return false;
     bool something = false;
+    bool asleep_too_soon = false;
     deliveries done;
     pollable* ready = nullptr;
     do {
-      something = poll_once(w, done, ready) || something;
+      something = poll_once(w, must, done, ready) || something;
+      asleep_too_soon = should_ask();
     } while (link_.hold().release() &&
              link_.hold().try_acquire_or_leave_word());  // or whoever has it now gets the word
     // A worker that went to sleep meanwhile has not seen the answer after which it may ask again.
-    if (w == nullptr && balancer_.may_ask()) call_poller();
+    if (asleep_too_soon) {
+      if (w == nullptr) call_poller();
+      pool_.parking().notify();
+    }
     start_next_spmd();
     something = something || ready != nullptr;
     if (done.count() != 0 || ready != nullptr) deliver(done, ready, w);
@@ -286,7 +291,9 @@ class node final : public sched::outside, link_owner, progress_owner {
   }
 
   /// By the holder.
-  bool poll_once(sched::worker* w, deliveries& done, pollable*& ready) noexcept {
+  bool should_ask() const noexcept { return balancer_.may_ask() && link_.in_run() && !end_.closing(); }
+  /// By the holder. last: the worker is about to sleep.
+  bool poll_once(sched::worker* w, bool last, deliveries& done, pollable*& ready) noexcept {
     if (!link_.in_run()) return false;
     bool something = false;
     progress_.polled();
@@ -296,6 +303,8 @@ class node final : public sched::outside, link_owner, progress_owner {
       if (balancer_.someone_waits()) balancer_.feed(w == nullptr ? 0 : 1);
       pollables_.test(ready);
       if (family_->idle()) look_for_end();
+      // Others may have had the transport each time that it wanted to ask.
+      if (last && w != nullptr && should_ask()) balancer_.ask(*w);
       link_.flush_polled();
     } catch (...) {
       fail(std::current_exception());
