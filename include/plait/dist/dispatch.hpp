@@ -45,7 +45,8 @@ class dispatch {
                    local_worker,
                    static_cast<std::uint8_t>(kind),
                    static_cast<const run_context*>(task->self.context)->in_spmd,
-                   {}};
+                   {},
+                   task->moves + 1};
     try {
       head.callable = ids_.id_of(*task->callable);
       link_.send(target, message::task, [&](wire::writer& out) {
@@ -56,7 +57,7 @@ class dispatch {
       task->stays(home_);
       throw;
     }
-    task->left();
+    task->left(target);
   }
 
  private:

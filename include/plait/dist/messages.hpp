@@ -24,13 +24,15 @@ enum class message : std::uint16_t {
   steal,       ///< nothing: an idle rank asks for tasks
   steal_done,  ///< reply_head: how many tasks came before it
   lifeline,    ///< nothing: an idle rank asks once and will be fed when there is something
+  moved,       ///< moved_head: a task of the receiver has come to the sender from a third rank
+  stop,        ///< return_address: the receiver has got a task of the sender that is to stop
   // The end of the run: each is answered or leads to one.
   wave_down,  ///< wave_head
   wave_up,    ///< wave_head, then an encoded failure if it has one
   leave,      ///< failure_head, then an encoded exception if there is one
 };
 constexpr bool is_work(message m) noexcept { return m <= message::spmd_start; }
-constexpr bool is_control(message m) noexcept { return m > message::spmd_start && m <= message::lifeline; }
+constexpr bool is_control(message m) noexcept { return m > message::spmd_start && m <= message::stop; }
 
 /// Where the result of a task goes: a slot of the rank that submitted it.
 struct return_address {
@@ -46,7 +48,14 @@ struct task_head {
   std::int32_t local_worker;  ///< of the receiving rank, or -1
   std::uint8_t place;         ///< dist::place
   std::uint8_t in_spmd;       ///< it descends from an spmd body
-  std::uint8_t unused[6];
+  std::uint8_t unused[2];
+  std::uint32_t moves;  ///< how often it has gone from rank to rank, with this time
+};
+
+struct moved_head {
+  return_address to;
+  std::uint32_t moves;
+  std::uint32_t unused;
 };
 
 struct result_head {

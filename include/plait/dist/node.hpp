@@ -21,6 +21,7 @@
 #include <plait/dist/slots.hpp>
 #include <plait/dist/spmd_queue.hpp>
 #include <plait/dist/stealable.hpp>
+#include <plait/dist/stop_requests.hpp>
 #include <plait/dist/worker_numbers.hpp>
 #include <plait/net/thread_level.hpp>
 #include <plait/net/transport.hpp>
@@ -52,6 +53,7 @@ class node final : public sched::outside, link_owner, progress_owner {
       : level_(level),
         link_(transport, *this),
         replies_(link_),
+        stops_(link_, replies_, slots_),
         end_(link_),
         abort_(abort),
         ids_(std::move(ids)),
@@ -113,6 +115,7 @@ class node final : public sched::outside, link_owner, progress_owner {
 
   /// What sends results of tasks to where they were submitted.
   replies& answers() noexcept { return replies_; }
+  stop_requests& stops() noexcept { return stops_; }
 
   /// Tests `p` with each poll until it is done.
   void add_pollable(pollable& p) {
@@ -274,18 +277,18 @@ class node final : public sched::outside, link_owner, progress_owner {
     bool asleep_too_soon = false;
     deliveries done;
     pollable* ready = nullptr;
+    stop_requests::list to_stop;
     do {
-      something = poll_once(w, must, done, ready) || something;
+      something = poll_once(w, must, done, ready, to_stop) || something;
       asleep_too_soon = should_ask();
     } while (link_.hold().release() &&
              link_.hold().try_acquire_or_leave_word());  // or whoever has it now gets the word
-    // A worker that went to sleep meanwhile has not seen the answer after which it may ask again.
-    if (asleep_too_soon) {
-      if (w == nullptr) call_poller();
-      pool_.parking().notify();
-    }
     start_next_spmd();
     something = something || ready != nullptr;
+    if (!to_stop.empty()) stops_.stop(to_stop, w);
+    // A worker that went to sleep meanwhile has not seen the answer after which it may ask again, nor an end in stop.
+    if (w == nullptr && (asleep_too_soon || !to_stop.empty())) call_poller();
+    if (asleep_too_soon) pool_.parking().notify();
     if (done.count() != 0 || ready != nullptr) deliver(done, ready, w);
     return something;
   }
@@ -293,7 +296,7 @@ class node final : public sched::outside, link_owner, progress_owner {
   /// By the holder.
   bool should_ask() const noexcept { return balancer_.may_ask() && link_.in_run() && !end_.closing(); }
   /// By the holder. last: the worker is about to sleep.
-  bool poll_once(sched::worker* w, bool last, deliveries& done, pollable*& ready) noexcept {
+  bool poll_once(sched::worker* w, bool last, deliveries& done, pollable*& ready, stop_requests::list& to_stop) noexcept {
     if (!link_.in_run()) return false;
     bool something = false;
     progress_.polled();
@@ -302,6 +305,7 @@ class node final : public sched::outside, link_owner, progress_owner {
       if (!link_.quiet()) something = link_.poll(handler());
       if (balancer_.someone_waits()) balancer_.feed(w == nullptr ? 0 : 1);
       pollables_.test(ready);
+      stops_.take(to_stop);
       if (family_->idle()) look_for_end();
       // Others may have had the transport each time that it wanted to ask.
       if (last && w != nullptr && should_ask()) balancer_.ask(*w);
@@ -399,6 +403,10 @@ class node final : public sched::outside, link_owner, progress_owner {
         return balancer_.on_steal_done(take_head<reply_head>(payload));
       case message::lifeline:
         return balancer_.on_lifeline(source);
+      case message::moved:
+        return stops_.on_moved(source, take_head<moved_head>(payload));
+      case message::stop:
+        return stops_.on_stop(take_head<return_address>(payload));
       case message::wave_down:
         return end_.on_wave_down(payload);
       case message::wave_up:
@@ -413,6 +421,8 @@ class node final : public sched::outside, link_owner, progress_owner {
   void on_task(int source, std::span<const std::byte> payload) {
     const auto head = take_head<task_head>(payload);
     auto* task = import(head.callable, head.to, payload, head.in_spmd != 0 ? spmd_context_ : context_, head.started);
+    task->moves = head.moves;
+    stops_.came(*task, head.to);
     const auto where = static_cast<dist::place>(head.place);
     if (where == dist::place::anywhere) balancer_.on_given(source);
     dispatch_.queue(task, where, head.local_worker, poller_);
@@ -435,8 +445,8 @@ class node final : public sched::outside, link_owner, progress_owner {
     spmd_.add(head.number, import(head.callable, to, arguments, spmd_context_, head.started));
   }
 
-  portable* import(std::uint32_t id, const return_address& to, std::span<const std::byte> arguments,
-                   run_context& context, std::uint64_t started) {
+  visitor* import(std::uint32_t id, const return_address& to, std::span<const std::byte> arguments,
+                  run_context& context, std::uint64_t started) {
     const auto& callable = ids_.entry(id);
     auto* task = static_cast<const operations*>(callable.operations())->import(callable, *this, to, arguments);
     task->self = {nullptr, family_.get(), &context, started};
@@ -460,6 +470,7 @@ class node final : public sched::outside, link_owner, progress_owner {
   mutable link link_;
   slot_table slots_;
   replies replies_;
+  stop_requests stops_;
   spmd_queue spmd_;
   void (*prepare_spmd_)(runtime& owner) = nullptr;
   local_objects objects_;

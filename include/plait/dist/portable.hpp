@@ -10,6 +10,7 @@
 
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <span>
 #include <utility>
@@ -21,6 +22,7 @@ inline namespace PLAIT_DIST {
 namespace dist {
 
 class node;
+class visitor;
 
 /// What a unit's context points to: the run that the task belongs to.
 struct run_context {
@@ -37,6 +39,7 @@ struct portable : sched::job {
 
   const wire::registry_entry* callable;
   sched::unit self{nullptr, nullptr, nullptr, 0};
+  std::uint32_t moves = 0;  ///< how often it has gone from rank to rank
 
   /// Before it leaves: takes it from whoever else might run it. False if somebody has; the caller's hold is gone then.
   virtual bool claim_to_leave() noexcept = 0;
@@ -44,8 +47,8 @@ struct portable : sched::job {
   virtual return_address address(node& home) = 0;
   /// Appends its arguments.
   virtual void pack(wire::writer& out) = 0;
-  /// It has left.
-  virtual void left() noexcept = 0;
+  /// It has left for a rank.
+  virtual void left(int rank) noexcept = 0;
   /// It could not be packed and runs here: undoes claim_to_leave and address.
   virtual void stays(node& home) noexcept = 0;
 };
@@ -57,6 +60,8 @@ struct awaiting_reply {
   virtual bool accept(wire::reader& in, const result_head& head) noexcept = 0;
   /// Tells the waiting tasks.
   virtual void finish(sched::worker& w) noexcept = 0;
+  /// Before the result: the task has come to a rank, by that many moves. True: that rank has to be told to stop it.
+  virtual bool moved([[maybe_unused]] int rank, [[maybe_unused]] std::uint32_t times) noexcept { return false; }
 
   struct delivery : sched::job {
     awaiting_reply* who;
@@ -69,8 +74,8 @@ struct awaiting_reply {
 /// What a registry entry knows of its callable.
 struct operations {
   /// Makes a task of the bytes of its arguments; throws only std::bad_alloc.
-  portable* (*import)(const wire::registry_entry& entry, node& home, const return_address& to,
-                      std::span<const std::byte> arguments);
+  visitor* (*import)(const wire::registry_entry& entry, node& home, const return_address& to,
+                     std::span<const std::byte> arguments);
 };
 
 /// A coroutine that runs a coroutine function on behalf of a job, which is told at its end.

@@ -34,6 +34,13 @@ class slot_table {
     return *used(slot).who;
   }
 
+  /// The same, but null where nothing waits any more.
+  awaiting_reply* find(std::uint64_t slot) {
+    const std::lock_guard lock(mutex_);
+    const auto index = static_cast<std::uint32_t>(slot);
+    return index < slots_.size() && slots_[index].generation == slot >> 32 ? slots_[index].who : nullptr;
+  }
+
   /// Nothing comes for it any more; or what came last is in the caller's hands, who calls `delivered` then.
   void remove(std::uint64_t slot) {
     const std::lock_guard lock(mutex_);

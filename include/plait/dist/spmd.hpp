@@ -24,8 +24,8 @@ class spmd_body final : public imported<Callable> {
  public:
   using imported<Callable>::imported;
 
-  static portable* import(const wire::registry_entry& entry, node& home, const return_address& to,
-                          std::span<const std::byte> arguments) {
+  static visitor* import(const wire::registry_entry& entry, node& home, const return_address& to,
+                         std::span<const std::byte> arguments) {
     return new spmd_body(entry, home, to, arguments);
   }
 

@@ -3,6 +3,7 @@
 
 #include <plait/dist/callable.hpp>
 #include <plait/dist/node.hpp>
+#include <plait/dist/whereabouts.hpp>
 #include <plait/task/future.hpp>
 
 #include <cstddef>
@@ -94,10 +95,12 @@ class submitted final : public base::in_frame_memory,
     return {slot_, home.rank(), 0};
   }
   void pack(wire::writer& out) override { wire::encode(out, *arguments_); }
-  void left() noexcept override {
+  void left(int rank) noexcept override {
     arguments_.reset();
+    if (where_.moved(rank, this->moves + 1)) stop_at(rank);
     this->drop_owner();
   }
+  bool moved(int rank, std::uint32_t times) noexcept override { return where_.moved(rank, times); }
   void stays(node& home) noexcept override {
     home.remove_slot(slot_);
     this->drop_owner();
@@ -144,6 +147,22 @@ class submitted final : public base::in_frame_memory,
     return &sched::worker::of_this_thread()->home() == &run.home->pool();
   }
 
+  /// A request to stop, wherever it is.
+  bool stop() {
+    if (!plait::detail::stop_running(*this, this->self)) return false;
+    if (const int rank = where_.want_stop(); rank >= 0) stop_at(rank);
+    return true;
+  }
+  /// Tells a rank that has got it.
+  void stop_at(int rank) noexcept {
+    auto& home = *static_cast<run_context*>(this->self.context)->home;
+    const return_address to{slot_, home.rank(), 0};
+    if (rank == home.rank()) return home.stops().here().stop(to, home.answers());
+    if (!plait::detail::hold_open(*this)) return;
+    home.stops().send(rank, to);  // before the task counts as ended, and so before the end of the run
+    plait::detail::let_go(*this);
+  }
+
   static submitted& of(sched::job* j) noexcept { return static_cast<submitted&>(static_cast<portable&>(*j)); }
 
   static void execute_if_unclaimed(sched::job* j, sched::worker& w) noexcept {
@@ -158,7 +177,7 @@ class submitted final : public base::in_frame_memory,
 
   static bool control(cell_base* c, request what) noexcept {
     auto& task = *static_cast<submitted*>(static_cast<cell*>(c));
-    if (what == request::stop) return plait::detail::stop_running(task, task.self);
+    if (what == request::stop) return task.stop();
     if (what == request::run && !runs_here(*static_cast<run_context*>(task.self.context))) return false;
     task.state.fetch_add(state_owner, std::memory_order_relaxed);  // the run's hold; the caller has one
     if (!task.claim()) {
@@ -177,29 +196,32 @@ class submitted final : public base::in_frame_memory,
 
   std::optional<typename traits::arguments> arguments_;
   std::uint64_t slot_ = 0;
+  whereabouts where_;
 };
 
 /// A task that came from another rank.
 template <class Callable>
-class imported : public base::in_frame_memory, public portable {
+class imported : public base::in_frame_memory, public visitor {
  public:
   using traits = typename Callable::traits;
   using result = typename traits::result;
   static constexpr bool gives_nothing = std::is_void_v<result>;
   static constexpr bool is_coroutine = traits::is_coroutine;
 
-  static portable* import(const wire::registry_entry& entry, node& home, const return_address& to,
-                          std::span<const std::byte> arguments) {
+  static visitor* import(const wire::registry_entry& entry, node& home, const return_address& to,
+                         std::span<const std::byte> arguments) {
     return new imported(entry, home, to, arguments);
   }
 
   imported(const wire::registry_entry& entry, node& home, const return_address& to,
            std::span<const std::byte> arguments)
-      : portable(
-            [](sched::job* j, sched::worker& w) noexcept { static_cast<imported*>(static_cast<portable*>(j))->run(w); },
-            entry),
+      : visitor(
+            [](sched::job* j, sched::worker& w) noexcept {
+              auto& task = *static_cast<imported*>(static_cast<portable*>(j));
+              if (task.start()) task.run(w);
+            },
+            entry, to),
         home_(home),
-        to_(to),
         bytes_(arguments.begin(), arguments.end()) {}
 
   decltype(auto) call() {
@@ -208,15 +230,16 @@ class imported : public base::in_frame_memory, public portable {
     return call_with<Callable>(*arguments_);
   }
   void succeed() noexcept {
-    home_.answers().send(to_, *this->callable, [](wire::writer&) {});
+    home_.answers().send(this->to_, *this->callable, [](wire::writer&) {});
   }
   template <class V>
   void succeed(V&& v) noexcept {
-    home_.answers().send(to_, *this->callable, [&v](wire::writer& out) { wire::encode<result>(out, v); });
+    home_.answers().send(this->to_, *this->callable, [&v](wire::writer& out) { wire::encode<result>(out, v); });
   }
-  void fail(const std::exception_ptr& e) noexcept { home_.answers().send_failure(to_, e, *this->callable); }
+  void fail(const std::exception_ptr& e) noexcept { home_.answers().send_failure(this->to_, e, *this->callable); }
 
   virtual std::coroutine_handle<> conclude(sched::worker*) noexcept {
+    home_.stops().here().remove(*this);
     this->self.retire();
     auto* own = this->self.known_children();
     auto* parent = this->self.parent;
@@ -225,15 +248,22 @@ class imported : public base::in_frame_memory, public portable {
     return std::noop_coroutine();
   }
 
-  bool claim_to_leave() noexcept override { return true; }
-  return_address address(node&) override { return to_; }
+  bool claim_to_leave() noexcept override {
+    if (!this->start_leaving()) return false;
+    home_.stops().here().remove(*this);
+    return true;
+  }
+  return_address address(node&) override { return this->to_; }
   void pack(wire::writer& out) override { out.write(bytes_.data(), bytes_.size()); }
-  void left() noexcept override {
+  void left(int) noexcept override {
     auto* parent = this->self.parent;
     delete this;
     parent->child_ended(true);
   }
-  void stays(node&) noexcept override {}
+  void stays(node&) noexcept override {
+    home_.stops().here().add(*this);
+    this->come_back();
+  }
 
  protected:
   virtual void run(sched::worker& w) noexcept {
@@ -242,7 +272,6 @@ class imported : public base::in_frame_memory, public portable {
   }
 
   node& home_;
-  return_address to_;
 
  private:
   std::vector<std::byte> bytes_;

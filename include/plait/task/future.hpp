@@ -215,7 +215,8 @@ class [[nodiscard("a dropped future detaches its task, or waits for it if it was
   /// Asks for the end of the task. One that has not started never will: its future is done then, with cancelled_error,
   /// callbacks have run in this thread, and the result is true. One that runs sees it by its stop token, also those
   /// that it has forked; where it is suspended at a timer or sync object it goes on with cancelled_error; the result is
-  /// false. False too if it has ended, or is on another rank. Throws std::bad_alloc.
+  /// false. False too if it has ended. One that has left for another rank is asked there: the result is false also if
+  /// it then never starts, and its future ends with cancelled_error. Throws std::bad_alloc.
   bool cancel() { return !done() && detail::cancel_task(cell()); }
 
   /// Whether the task ended by cancellation: it never ran, or it ended by a cancelled_error. Never waits.
