@@ -105,21 +105,22 @@ void all(int argc, char** argv) {
     expect(text.find("PLAIT_WORKERS") != std::string::npos, "and named: " + text);
   }
   expect(plait::launch<seven>(argc, argv) == 7, "launch works after a failure");
-  if (plait_test::rank_in_environment() == 1) {
-    // Only one rank has a value that can't be used: nobody may wait for it for ever.
-    ::setenv("PLAIT_WORKERS", "some", 1);
-  }
-  {
-    captured_stderr log;
-    const int code = plait::launch<nothing>(argc, argv);
-    const auto text = log.text();
-    ::unsetenv("PLAIT_WORKERS");
+  // Only one rank has a value that can't be used: nobody may wait for it for ever.
+  for (const char* variable : {"PLAIT_WORKERS", "PLAIT_MPI", "PLAIT_STEALING", "PLAIT_STALL_WARN"}) {
+    const bool has_mpi = plait::net::mpi_is_alive();
+    if (!has_mpi && std::string(variable) == "PLAIT_MPI") continue;
     int size = 1;
-    if (plait::net::mpi_is_alive()) MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (has_mpi) MPI_Comm_size(MPI_COMM_WORLD, &size);
+    captured_stderr log;
+    if (plait_test::rank_in_environment() == 1) ::setenv(variable, "some", 1);
+    const int code = plait::launch<nothing>(argc, argv);
+    if (plait_test::rank_in_environment() == 1) ::unsetenv(variable);
+    const auto text = log.text();
     expect((code != 0) == (size > 1), "a rank that can't start makes all fail");
-    expect(size == 1 || text.find("PLAIT_WORKERS") != std::string::npos, "and all say why: " + text);
+    expect(size == 1 || (text.find(variable) != std::string::npos && text.find("'some'") != std::string::npos),
+           "and all say why: " + text);
+    expect(plait::launch<seven>(argc, argv) == 7, "launch works after that");
   }
-  expect(plait::launch<seven>(argc, argv) == 7, "launch works after that");
 }
 
 }  // namespace launch_cases

@@ -63,6 +63,8 @@ class connection {
   }
 #endif
 
+  std::exception_ptr refusal;  ///< why this rank can take part in no more than the agreement
+
   net::transport& transport() noexcept { return *transport_; }
   thread_level level() const noexcept { return level_; }
   bool has_mpi() const noexcept { return has_mpi_; }
@@ -203,9 +205,9 @@ class runtime {
   runtime(base::box<dist::connection> c, const options& o) : connection_(std::move(c)) {
     const auto level = connection_->level();
     options resolved;
-    std::exception_ptr refusal;
+    auto refusal = connection_->refusal;
     try {
-      resolved = dist::with_workers(dist::resolve(o), connection_->transport(), level);
+      if (!refusal) resolved = dist::with_workers(dist::resolve(o), connection_->transport(), level);
     } catch (...) {  // the others must not wait for this rank
       refusal = std::current_exception();
     }
@@ -230,9 +232,18 @@ class runtime {
 
   static base::box<dist::connection> connect([[maybe_unused]] int* argc, [[maybe_unused]] char*** argv) {
 #if PLAIT_WITH_MPI
-    if (dist::mpi_is_wanted()) return dist::connection::over_mpi(argc, argv);
-#endif
+    std::exception_ptr refusal;
+    try {
+      if (!dist::mpi_is_wanted()) return dist::connection::alone();
+    } catch (...) {  // the others, who may have another environment, must not wait for this rank
+      refusal = std::current_exception();
+    }
+    auto c = dist::connection::over_mpi(argc, argv);
+    c->refusal = std::move(refusal);
+    return c;
+#else
     return dist::connection::alone();
+#endif
   }
 
   template <class T>
