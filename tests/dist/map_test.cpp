@@ -233,6 +233,31 @@ RANKS_CASE("map reports its progress beyond inputs that throw") {
   visits.get(rt) = 0;
 }
 
+/// On rank 0: the calls that have ended.
+plait::rank_local<std::atomic<int>> ended_calls;
+int count_of_ended() { return ended_calls->load(); }
+void count_ended() { ended_calls->fetch_add(1); }
+/// The first input takes until twenty others are through.
+plait::task<int> first_is_slowest(int n) {
+  if (n != 0) {
+    co_await plait::submit<count_ended>(plait::on_rank(0));
+  } else {
+    const plait_test::waiting_for named("twenty chunks after the first one");
+    while (co_await plait::submit<count_of_ended>(plait::on_rank(0)) < 20)
+      co_await plait::sleep_for(std::chrono::microseconds(200));
+  }
+  co_return n;
+}
+
+RANKS_CASE("map refills its window while one chunk takes long") {
+  for (const std::size_t window : {std::size_t{2}, std::size_t{5}}) {
+    rt.run([window]() -> plait::task<void> {
+      *ended_calls = 0;
+      CHECK(co_await plait::map<first_is_slowest>(first_numbers(30), {.window = window}) == first_numbers(30));
+    });
+  }
+}
+
 TEST_CASE("map has no more tasks under way than its window") {
   plait_test::on_loopback(2, {.workers = 2}, [](plait::runtime& rt) {
     rt.run([]() -> plait::task<void> {

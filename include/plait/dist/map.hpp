@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/base/fifo.hpp>
+#include <plait/base/growing_array.hpp>
 #include <plait/base/ranges.hpp>
 #include <plait/dist/submit.hpp>
 #include <plait/task/as_completed.hpp>
@@ -9,6 +10,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -126,27 +128,91 @@ consteval bool check_map(std::size_t ranges) {
   return ranges == constant_callable<F>::traits::arity;
 }
 
+/// Takes the results of chunks as they end and puts them into input order.
+template <class V>
+class ordered_results {
+ public:
+  explicit ordered_results(std::size_t total) { results_.reserve(total); }
+
+  /// One more chunk, of so many inputs, has started.
+  void expect(std::size_t inputs) { chunks_.push_back({inputs, false, {}}); }
+  /// A chunk has ended, whose future is done. Returns the number of inputs of all that have.
+  std::size_t put(std::size_t chunk, future<std::vector<V>> done) {
+    auto& c = chunks_[chunk];
+    c.ended = true;
+    try {
+      c.results = done.get();
+      for (; taken_ < chunks_.size() && chunks_[taken_].ended; ++taken_) {
+        auto next = std::move(chunks_[taken_].results);
+        for (auto&& result : next) results_.push_back(std::move(result));
+      }
+    } catch (...) {
+      if (chunk < failed_) {
+        failed_ = chunk;
+        first_ = std::current_exception();
+      }
+    }
+    return inputs_ += c.inputs;
+  }
+  /// After all chunks. Throws the first exception in input order.
+  std::vector<V> take() {
+    if (first_) std::rethrow_exception(first_);
+    return std::move(results_);
+  }
+
+ private:
+  struct part {
+    std::size_t inputs;
+    bool ended;
+    std::vector<V> results;
+  };
+  base::growing_array<part> chunks_;
+  std::size_t taken_ = 0;  // those before lie in results_
+  std::size_t inputs_ = 0;
+  std::vector<V> results_;
+  std::size_t failed_ = static_cast<std::size_t>(-1);
+  std::exception_ptr first_;
+};
+
+/// Chunks that have been started. Gives them in any order in which none waits for another, or in that of their start,
+/// which costs less.
+template <class V>
+class started_chunks {
+ public:
+  explicit started_chunks(bool any_order) {
+    if (any_order) by_end_.emplace(std::vector<future<V>>());
+  }
+  std::size_t count() const noexcept { return by_end_ ? by_end_->left() : by_start_.size(); }
+  void add(future<V> f) { by_end_ ? by_end_->add(std::move(f)) : by_start_.push_back(std::move(f)); }
+  /// One that has ended; there is one.
+  task<completion<V>> next() {
+    if (by_end_) co_return std::move(*co_await plait::next(*by_end_));
+    auto f = by_start_.pop_front();
+    co_await plait::detail::end_of(f);
+    co_return completion<V>{given_++, std::move(f)};
+  }
+
+ private:
+  std::optional<completions<V>> by_end_;
+  base::fifo<future<V>> by_start_;
+  std::size_t given_ = 0;
+};
+
 template <auto F, class... R>
 task<std::vector<map_value<F>>> map_ranges(map_options options, R... ranges) {
   using value = map_value<F>;
   if (options.chunk == 0) throw error("plait: map_options.chunk is 0; it must be at least 1");
   zipped<F, R...> inputs(ranges...);
   const std::size_t total = shortest(ranges...);
-  struct chunk {
-    std::size_t inputs;
-    future<std::vector<value>> results;
-  };
-  base::fifo<chunk> under_way;
-  std::vector<value> results;
-  results.reserve(total);
-  std::size_t done = 0;
-  std::exception_ptr first;
+  ordered_results<value> results(total);
+  started_chunks<std::vector<value>> under_way(options.window != 0 || options.progress != nullptr);
   std::exception_ptr stopped;  // what a range, submit or progress threw: nothing more is started
   const auto start_some = [&] {
-    while (!inputs.empty() && (options.window == 0 || under_way.size() < options.window)) {
+    while (!inputs.empty() && (options.window == 0 || under_way.count() < options.window)) {
       auto next = inputs.take(options.chunk);
       const auto count = next.size();
-      under_way.push_back({count, submit<&map_chunk<F>>(std::move(next))});
+      under_way.add(submit<&map_chunk<F>>(std::move(next)));
+      results.expect(count);
     }
   };
   const auto unless_stopped = [&stopped](auto&& f) {
@@ -157,22 +223,16 @@ task<std::vector<map_value<F>>> map_ranges(map_options options, R... ranges) {
       stopped = std::current_exception();
     }
   };
-  while (!under_way.empty() || (!stopped && !inputs.empty())) {
+  for (;;) {
     unless_stopped(start_some);
-    if (under_way.empty()) break;
-    auto next = under_way.pop_front();
-    try {
-      auto part = co_await next.results;
-      for (auto&& result : part) results.push_back(std::move(result));
-    } catch (...) {
-      if (!first) first = std::current_exception();
-    }
-    done += next.inputs;
+    if (under_way.count() == 0) break;
+    auto ended = co_await under_way.next();
+    const auto done = results.put(ended.index, std::move(ended.future));
     if (options.progress != nullptr) unless_stopped([&] { options.progress(done, done > total ? done : total); });
   }
-  if (first) std::rethrow_exception(first);
+  auto all = results.take();
   if (stopped) std::rethrow_exception(stopped);
-  co_return results;
+  co_return all;
 }
 
 }  // namespace dist

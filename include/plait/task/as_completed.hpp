@@ -31,8 +31,13 @@ namespace detail {
 /// not run, so that dropping the completions detaches what is left.
 class ready_queue {
  public:
-  /// capacity: how many there will be. The first reference is the caller's.
+  /// capacity: for how many there is room. The first reference is the caller's.
   explicit ready_queue(std::size_t capacity) { ready_.reserve(capacity); }
+  /// Makes room for so many in all.
+  void grow(std::size_t capacity) {
+    const std::lock_guard lock(mutex_);
+    if (capacity > ready_.capacity()) ready_.reserve(2 * capacity);
+  }
 
   void keep() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }  // by who has a reference
   void release() noexcept {
@@ -108,11 +113,15 @@ class completions {
  public:
   explicit completions(std::vector<future<T>> futures)
       : futures_(std::move(futures)), left_(futures_.size()), queue_(new detail::ready_queue(futures_.size())) {
-    for (std::size_t i = 0; i < futures_.size(); ++i) {
-      const auto* cell = detail::cell_of_task(futures_[i]);
-      of_promises_ |= cell != nullptr && cell->kind == detail::origin::promise;
-      futures_[i].add_done_callback([queue = queue_.another(), i](const future<T>&) { queue->put(i); });
-    }
+    for (std::size_t i = 0; i < futures_.size(); ++i) watch(i);
+  }
+
+  /// One more future, which gets the next index.
+  void add(future<T> f) {
+    queue_->grow(futures_.size() + 1);
+    futures_.push_back(std::move(f));
+    ++left_;
+    watch(futures_.size() - 1);
   }
 
   class [[nodiscard("next does nothing until it is co_awaited")]] next_awaiter : sched::suspended_list::node {
@@ -153,6 +162,12 @@ class completions {
   std::size_t left() const noexcept { return left_; }
 
  private:
+  void watch(std::size_t i) {
+    const auto* cell = detail::cell_of_task(futures_[i]);
+    of_promises_ |= cell != nullptr && cell->kind == detail::origin::promise;
+    futures_[i].add_done_callback([queue = queue_.another(), i](const future<T>&) { queue->put(i); });
+  }
+
   std::vector<future<T>> futures_;
   std::size_t left_;
   bool of_promises_ = false;
