@@ -39,6 +39,10 @@ plait::task<void> fails() {
   co_await plait::submit(plait::cyclic, [] {});
   throw std::out_of_range("the reason");
 }
+plait::task<void> fails_in_lines() {
+  throw std::out_of_range("two\r\nlines\n");
+  co_return;
+}
 struct own_error {};
 plait::task<int> fails_strangely() {
   throw own_error();
@@ -87,6 +91,13 @@ void all(int argc, char** argv) {
     expect(code == 1, "an exception gives 1 on every rank");
     expect(text == (first ? "plait: std::out_of_range: the reason\n" : ""),
            "it is reported once, in one line: " + text);
+  }
+  {
+    captured_stderr log;
+    const int code = plait::launch<fails_in_lines>(argc, argv);
+    const auto text = log.text();
+    expect(code == 1 && text == (first ? "plait: std::out_of_range: two\\r\\nlines\\n\n" : ""),
+           "a text of several lines is reported in one: " + text);
   }
   {
     captured_stderr log;

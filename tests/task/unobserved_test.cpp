@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "child_process.hpp"
 #include "waiting.hpp"
 
 using plait::future;
@@ -137,6 +138,18 @@ TEST_CASE("setting a handler gives the one before") {
   auto before = plait::set_unobserved_exception_handler([](std::exception_ptr, std::string_view) {});
   auto mine = plait::set_unobserved_exception_handler(std::move(before));
   CHECK(static_cast<bool>(mine));
+}
+
+TEST_CASE("without a handler an exception is reported in one line, whatever its text") {
+  std::string said;
+  CHECK(plait_test::fails(
+      [] {
+        plait::set_unobserved_exception_handler({});
+        plait::detail::report_unobserved(std::make_exception_ptr(std::runtime_error("two\r\nlines")), "a\ntask");
+        ::_exit(1);
+      },
+      said));
+  CHECK(said == "plait: unobserved exception in a\\ntask: std::runtime_error: two\\r\\nlines\n");
 }
 
 }  // namespace unobserved_cases

@@ -17,7 +17,7 @@ namespace dist {
 inline void report_escape(const std::exception_ptr& e) noexcept {
   std::string line;
   try {
-    line = base::compose({"plait: ", plait::detail::describe(e), "\n"});
+    line = base::compose({"plait: ", plait::detail::in_one_line(plait::detail::describe(e)), "\n"});
   } catch (...) {
     line = "plait: an exception left the main task\n";
   }

@@ -338,7 +338,7 @@ class node final : public sched::outside, link_owner, progress_owner {
   void fail(std::exception_ptr e) noexcept {
     if (abort_ != nullptr && size() > 1) {
       std::fprintf(stderr, "plait: rank %d can't go on, so the job is aborted: %s\n", rank(),
-                   plait::detail::describe(e).c_str());
+                   plait::detail::in_one_line(plait::detail::describe(e)).c_str());
       abort_();
     }
     if (!failure_) failure_ = std::move(e);

@@ -42,6 +42,21 @@ inline std::string describe(const std::exception_ptr& e) {
   }
 }
 
+/// A text for a report of one line: line breaks stand as \n and \r.
+inline std::string in_one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    if (c == '\n') {
+      line += "\\n";
+    } else if (c == '\r') {
+      line += "\\r";
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
 inline void report_unobserved(std::exception_ptr e, std::string_view task) noexcept {
   try {
     unobserved_exception_handler handler;
@@ -51,8 +66,8 @@ inline void report_unobserved(std::exception_ptr e, std::string_view task) noexc
       handler = state.handler;
     }
     if (handler) return handler(std::move(e), task);
-    std::fprintf(stderr, "plait: unobserved exception in %.*s: %s\n", static_cast<int>(task.size()), task.data(),
-                 describe(e).c_str());
+    std::fprintf(stderr, "plait: unobserved exception in %s: %s\n", in_one_line(task).c_str(),
+                 in_one_line(describe(e)).c_str());
   } catch (...) {
     std::fputs("plait: the handler of unobserved exceptions threw\n", stderr);
   }
