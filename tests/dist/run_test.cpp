@@ -17,6 +17,18 @@
 
 namespace run_cases {
 
+#if !PLAIT_WITH_MPI
+TEST_CASE("without MPI an environment does nothing") {
+  int argc = 0;
+  char** argv = nullptr;
+  const plait::environment with_arguments(argc, argv);
+  const plait::environment outer;
+  plait::runtime rt(argc, argv);
+  CHECK(rt.size() == 1);
+  CHECK(outer.thread_level() == rt.thread_level());
+}
+#endif
+
 using plait_test::detach;
 using plait_test::sum_over_ranks;
 
