@@ -2,6 +2,9 @@
 #pragma once
 
 #include <plait/base/config.hpp>
+#if PLAIT_WITH_MPI
+#include <plait/net/mpi.hpp>
+#endif
 
 #include <atomic>
 #include <cstdio>
@@ -11,42 +14,60 @@ namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {
 
-/// Lives during a run. If the process calls exit meanwhile, the other ranks would wait for ever, and not every launcher
-/// notices a process that ends with status 0: then the job ends with an error.
+/// Lives during a run, or as long as a runtime over MPI. If the process calls exit meanwhile, the other ranks would
+/// wait for ever, and not every launcher notices a process that ends with status 0: then the job ends with an error.
 class exit_guard {
  public:
-  /// abort: ends the job; called at exit in the middle of a run of more than one rank.
-  exit_guard(int ranks, void (*abort)()) noexcept : counts_(ranks > 1) {
-    if (!counts_) return;
+  enum class scope { run, runtime };
+
+  /// abort: ends the job; called at exit while the guard of a runtime of more than one rank lives.
+  exit_guard(scope s, int ranks, void (*abort)()) noexcept : count_(ranks > 1 ? &count(s) : nullptr) {
+    if (count_ == nullptr) return;
     [[maybe_unused]] static const int registered = std::atexit(&at_exit);
     how_to_abort().store(abort, std::memory_order_relaxed);  // read at exit, by this program's last thread
-    running().fetch_add(1, std::memory_order_relaxed);       // likewise
+    count_->fetch_add(1, std::memory_order_relaxed);         // likewise
   }
   ~exit_guard() {
-    if (counts_) running().fetch_sub(1, std::memory_order_relaxed);  // likewise
+    if (count_ != nullptr) count_->fetch_sub(1, std::memory_order_relaxed);  // likewise
   }
   exit_guard(const exit_guard&) = delete;
   exit_guard& operator=(const exit_guard&) = delete;
 
  private:
-  static std::atomic<int>& running() noexcept {
-    static std::atomic<int> count{0};
-    return count;
+  static std::atomic<int>& count(scope s) noexcept {
+    static std::atomic<int> runs{0};
+    static std::atomic<int> runtimes{0};
+    return s == scope::run ? runs : runtimes;
   }
   static std::atomic<void (*)()>& how_to_abort() noexcept {
     static std::atomic<void (*)()> f{nullptr};
     return f;
   }
+  static bool mpi_is_alive() noexcept {
+#if PLAIT_WITH_MPI
+    return net::mpi_is_alive();
+#else
+    return false;
+#endif
+  }
   static void at_exit() {
-    if (running().load(std::memory_order_relaxed) == 0) return;  // see the constructor
-    std::fputs(
-        "plait: exit was called in the middle of a run: the other ranks would wait for ever, so the job is aborted\n",
-        stderr);
+    if (count(scope::run).load(std::memory_order_relaxed) != 0) {  // see the constructor
+      std::fputs(
+          "plait: exit was called in the middle of a run: the other ranks would wait for ever, so the job is aborted\n",
+          stderr);
+    } else if (count(scope::runtime).load(std::memory_order_relaxed) != 0 && mpi_is_alive()) {
+      std::fputs(
+          "plait: exit was called while a runtime lives: the other ranks would wait for ever at its end, so the job is "
+          "aborted\n",
+          stderr);
+    } else {
+      return;  // also where a runtime was forgotten, and MPI has ended on all ranks
+    }
     if (auto* abort = how_to_abort().load(std::memory_order_relaxed)) abort();
     std::_Exit(1);
   }
 
-  bool counts_;
+  std::atomic<int>* count_;
 };
 
 }  // namespace dist

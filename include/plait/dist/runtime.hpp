@@ -4,6 +4,7 @@
 #include <plait/base/box.hpp>
 #include <plait/base/compose.hpp>
 #include <plait/base/topology.hpp>
+#include <plait/dist/environment.hpp>
 #include <plait/dist/exit_guard.hpp>
 #include <plait/dist/node.hpp>
 #include <plait/dist/statistics.hpp>
@@ -226,6 +227,7 @@ class runtime {
     print_statistics_ = dist::gather_unless_refused(transport, resolved.stats, refusal)[0] != 0;
     node_->set_owner(this);
 #if PLAIT_WITH_MPI
+    if (connection_->has_mpi()) guard_.emplace(dist::exit_guard::scope::runtime, size(), &abort_job);
     node_->set_spmd_preparation([](runtime& r) { r.connection_->prepare_native(); });
 #endif
   }
@@ -259,7 +261,7 @@ class runtime {
   }
 
   void work(function_ref<const sched::unit*(sched::family&, dist::run_context&)> start) {
-    const dist::exit_guard guard(size(), connection_->has_mpi() ? &abort_job : nullptr);
+    const dist::exit_guard guard(dist::exit_guard::scope::run, size(), connection_->has_mpi() ? &abort_job : nullptr);
     from_run_ = false;
     node_->work(start);
     from_run_ = node_->lowest_failure().rank >= 0;
@@ -340,6 +342,7 @@ class runtime {
 
   base::box<dist::connection> connection_;
   base::box<dist::node> node_;
+  std::optional<dist::exit_guard> guard_;
   int exceptions_before_ = 0;
   double abort_after_ = 2;
   bool print_statistics_ = false;

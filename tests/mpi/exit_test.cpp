@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// A process that calls exit while others wait for it. Started without a launcher it starts itself with one, on two
+// ranks, in several ways, and looks at how the job ends.
+// ranks: 0
+
+#include <plait/plait.hpp>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "../support/waiting.hpp"
+
+namespace {
+
+plait::task<void> nothing() { co_return; }
+plait::task<void> exits_on_rank_1() {
+  co_await plait::submit(plait::on_rank(1), [] { std::exit(0); });
+}
+
+int as_rank(const std::string& how, int argc, char** argv) {
+  if (how == "forgotten") {  // all ranks end in the same way, and MPI has ended before
+    MPI_Init(&argc, &argv);
+    auto* rt = new plait::runtime(MPI_COMM_WORLD);
+    rt->run(nothing());
+    MPI_Finalize();
+    std::exit(0);
+  }
+  plait::runtime rt(argc, argv);
+  rt.run(nothing());
+  if (how == "between" && rt.rank() == 1) std::exit(0);
+  if (how == "during") rt.run(exits_on_rank_1());
+  rt.run(nothing());
+  return 0;
+}
+
+int failures = 0;
+
+void check(const std::string& how, bool ends_well, const std::string& text) {
+#ifdef OPEN_MPI
+  const std::string flavour = "openmpi";
+  const bool hears_last_words = true;
+#else
+  const std::string flavour = "mpich";
+  const bool hears_last_words = false;  // its launcher may drop what is said just before MPI_Abort
+#endif
+  std::string folder = __FILE__;
+  folder.erase(folder.rfind("tests/mpi/"));
+  char self[4096] = {};
+  std::FILE* link = ::popen(("readlink /proc/" + std::to_string(::getpid()) + "/exe").c_str(), "r");
+  if (link == nullptr || std::fscanf(link, "%4095s", self) != 1) ++failures;
+  if (link != nullptr) ::pclose(link);
+  const auto command =
+      "exec timeout 60 sh " + folder + "tests/support/mpirun.sh " + flavour + " 2 " + self + " " + how + " 2>&1";
+  std::string said;
+  std::FILE* out = ::popen(command.c_str(), "r");
+  for (int c = std::fgetc(out); c != EOF; c = std::fgetc(out)) said += static_cast<char>(c);
+  const int status = ::pclose(out);
+  const bool said_why = said.find(text) != std::string::npos || !hears_last_words;
+  if ((status == 0) == ends_well && said_why && status != 124 * 256) return;
+  std::fprintf(stderr, "exit_test, %s: status %d, and this was said:\n%s\n", how.c_str(), status, said.c_str());
+  ++failures;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1) return as_rank(argv[1], argc, argv);
+  plait_test::start_clock("jobs in which a rank calls exit", __FILE__, __LINE__);
+  check("not", true, "");
+  check("during", false, "in the middle of a run");
+  check("between", false, "while a runtime lives");
+  check("forgotten", true, "");
+  plait_test::stop_clock();
+  return failures == 0 ? 0 : 1;
+}
