@@ -3,6 +3,7 @@
 
 #include <plait/base/clock.hpp>
 #include <plait/base/config.hpp>
+#include <plait/base/simulator.hpp>
 
 #include <atomic>
 #include <climits>
@@ -35,6 +36,10 @@ static_assert(sizeof(std::atomic<std::uint32_t>) == 4 && std::atomic<std::uint32
 inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::chrono::nanoseconds at_most,
                        futex_scope scope) noexcept {
   if (at_most <= std::chrono::nanoseconds::zero()) return;
+  if (auto* s = this_simulator()) {
+    if (word.load() == expected) s->wait(&word, at_most.count());
+    return;
+  }
   timespec limit{};
   limit.tv_sec = static_cast<time_t>(at_most.count() / 1'000'000'000);
   limit.tv_nsec = static_cast<long>(at_most.count() % 1'000'000'000);
@@ -44,6 +49,7 @@ inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t exp
 
 /// Wakes up to `how_many` of those that sleep on `word`. The word must have been changed before.
 inline void futex_wake(const std::atomic<std::uint32_t>& word, futex_scope scope, int how_many = INT_MAX) noexcept {
+  if (auto* s = this_simulator()) return s->wake(&word, how_many);
   const int operation = scope == futex_scope::shared ? FUTEX_WAKE : FUTEX_WAKE_PRIVATE;
   ::syscall(SYS_futex, &word, operation, how_many, nullptr, nullptr, 0);
 }
@@ -53,6 +59,10 @@ inline void futex_wake(const std::atomic<std::uint32_t>& word, futex_scope scope
 /// Sleeps while `word` holds `expected`, for `at_most` or until a wake. Without futexes: looks again, ever less often.
 inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::chrono::nanoseconds at_most,
                        futex_scope) noexcept {
+  if (auto* s = this_simulator()) {
+    if (word.load() == expected) s->wait(&word, at_most.count());
+    return;
+  }
   const auto start = std::chrono::steady_clock::now();
   std::chrono::nanoseconds pause = std::chrono::microseconds(20);
   while (word.load() == expected && std::chrono::steady_clock::now() - start < at_most) {
@@ -62,7 +72,9 @@ inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t exp
 }
 
 /// Nothing to do: sleepers look at the word themselves.
-inline void futex_wake(const std::atomic<std::uint32_t>&, futex_scope, int = INT_MAX) noexcept {}
+inline void futex_wake(const std::atomic<std::uint32_t>& word, futex_scope, int how_many = INT_MAX) noexcept {
+  if (auto* s = this_simulator()) s->wake(&word, how_many);
+}
 
 #endif
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/base/config.hpp>
+#include <plait/base/simulator.hpp>
 
 #include <sched.h>
 
@@ -17,7 +18,10 @@ PLAIT_ALWAYS_INLINE void pause() noexcept {
 }
 
 /// Lets another thread have the processor, if one wants it.
-inline void give_way() noexcept { ::sched_yield(); }
+inline void give_way() noexcept {
+  if (auto* s = this_simulator()) return s->give_way();
+  ::sched_yield();
+}
 
 /// One wait after another in a loop that ends when another thread has done a few instructions: pauses, and gives way
 /// now and then, since that thread may not be running.

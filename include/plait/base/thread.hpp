@@ -3,6 +3,7 @@
 
 #include <plait/base/compose.hpp>
 #include <plait/base/errors.hpp>
+#include <plait/base/simulator.hpp>
 
 #include <pthread.h>
 #include <string.h>
@@ -20,6 +21,10 @@ class thread {
   template <class F>
   explicit thread(F body) {
     auto* kept = new F(std::move(body));
+    if (auto* s = this_simulator()) {
+      simulated_ = s->start([](void* k) { run<F>(k); }, kept);
+      return;
+    }
     const int failure = ::pthread_create(&id_, nullptr, &run<F>, kept);
     if (failure != 0) {
       delete kept;
@@ -28,10 +33,14 @@ class thread {
     }
     running_ = true;
   }
-  thread(thread&& other) noexcept : id_(other.id_), running_(std::exchange(other.running_, false)) {}
+  thread(thread&& other) noexcept
+      : id_(other.id_),
+        running_(std::exchange(other.running_, false)),
+        simulated_(std::exchange(other.simulated_, nullptr)) {}
   thread& operator=(thread&& other) noexcept {
     std::swap(id_, other.id_);
     std::swap(running_, other.running_);
+    std::swap(simulated_, other.simulated_);
     return *this;
   }
   ~thread() { join(); }
@@ -39,6 +48,7 @@ class thread {
   /// Waits for the end of the body; does nothing where there is none.
   void join() noexcept {
     if (std::exchange(running_, false)) ::pthread_join(id_, nullptr);
+    if (auto* simulated = std::exchange(simulated_, nullptr)) this_simulator()->join(simulated);
   }
 
  private:
@@ -52,6 +62,7 @@ class thread {
 
   pthread_t id_{};
   bool running_ = false;
+  void* simulated_ = nullptr;  ///< in a simulation, instead of id_
 };
 
 }  // namespace plait::base

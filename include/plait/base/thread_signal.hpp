@@ -27,7 +27,7 @@ class thread_signal {
   /// False if the deadline passed first.
   bool wait_until(std::chrono::steady_clock::time_point deadline) noexcept {
     while (!is_set()) {
-      const auto left = deadline - std::chrono::steady_clock::now();
+      const auto left = deadline - now();
       if (left.count() <= 0) return false;
       futex_wait(word_, 0, std::chrono::duration_cast<std::chrono::nanoseconds>(left), futex_scope::process);
     }

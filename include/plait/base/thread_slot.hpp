@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/base/config.hpp>
+#include <plait/base/simulator.hpp>
 
 // Pointers that belong to the running thread. A coroutine may go on in another thread after any suspension, and a
 // compiler may keep the address of a thread_local variable across it. So they are read by instructions that it cannot
@@ -55,6 +56,7 @@ PLAIT_NOINLINE inline bool is_below_thread_floor() noexcept {
 /// A value that no other living thread has. Not for coroutine bodies to keep.
 PLAIT_NOINLINE inline const void* thread_identity() noexcept {
   asm volatile("");  // as above
+  if (plait_thread_simulator != nullptr) return plait_thread_simulator->identity();
   return &plait_thread_worker;
 }
 

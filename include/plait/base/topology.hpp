@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/base/config.hpp>
+#include <plait/base/simulator.hpp>
 
 #include <cstddef>
 #include <cstdio>
@@ -128,6 +129,7 @@ inline unsigned usable_processors() noexcept {
 
 /// Where the running thread's stack ends (its lowest address), or null if the system does not tell.
 inline char* stack_floor() noexcept {
+  if (const auto* s = this_simulator()) return s->stack_floor();
 #if defined(__linux__)
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return nullptr;

@@ -63,7 +63,7 @@ class node final : public sched::outside, link_owner, progress_owner {
         balancer_(link_, tasks_, pool_, dispatch_, o.stealing != 0),
         progress_(*this, to_nanoseconds(o.server_yieldtime < 0.00005 ? 0.00005 : o.server_yieldtime),
                   to_nanoseconds(o.stall_warn)),
-        pool_(pool::caller_works, {.workers = o.workers}) {
+        pool_(pool::caller_works, {.workers = o.workers}, seed_of(transport)) {
     pool_.set_outside(this);
     pool_.set_crowded(transport.crowded() || static_cast<unsigned>(o.workers) > base::usable_processors());
     // Where only worker 0 may use MPI, it prefers messages to tasks, unless it is the only one that runs tasks.
@@ -233,6 +233,12 @@ class node final : public sched::outside, link_owner, progress_owner {
 
  private:
   static constexpr std::chrono::nanoseconds poll_nap{50000};
+
+  /// Ranks must not all ask the same ones.
+  static std::uint64_t seed_of(const net::transport& transport) noexcept {
+    auto* s = base::this_simulator();
+    return static_cast<std::uint64_t>(transport.rank()) + (s == nullptr ? 0 : s->random() << 32);
+  }
 
   // ---- progress; link_owner, progress_owner ----
 

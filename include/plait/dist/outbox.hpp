@@ -51,7 +51,7 @@ class outbox {
     const auto before = since_poll_.load(std::memory_order_relaxed);
     since_poll_.store(before + 1, std::memory_order_relaxed);
     if (before == 0 && come_singly_.load(std::memory_order_relaxed)) return true;
-    return frame.size() > batch_bytes || clock::now() - flushed_ > batch_time;
+    return frame.size() > batch_bytes || base::now() - flushed_ > batch_time;
   }
 
   /// Hands all frames to the transport, which the caller holds. Returns how many there were.
@@ -65,7 +65,7 @@ class outbox {
       transport.send(frames_[i].dest, std::move(next));
     }
     const auto count = static_cast<int>(std::exchange(open_, 0));
-    flushed_ = clock::now();
+    flushed_ = base::now();
     waiting_.store(false, std::memory_order_relaxed);  // under the lock
     return count;
   }

@@ -128,7 +128,7 @@ class progress_thread {
       signal_.wait();
       return true;
     }
-    return signal_.wait_until(std::chrono::steady_clock::now() + warn_after_);
+    return signal_.wait_until(base::now() + warn_after_);
   }
 
   progress_owner& owner_;

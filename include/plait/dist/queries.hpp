@@ -38,9 +38,7 @@ inline int num_local_workers() {
 }
 
 /// Seconds since a moment in the past that is fixed while the process runs. Anywhere, any thread.
-inline double wtime() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+inline double wtime() { return std::chrono::duration<double>(base::now().time_since_epoch()).count(); }
 
 }  // namespace PLAIT_DIST
 }  // namespace plait

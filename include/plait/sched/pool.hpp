@@ -32,12 +32,13 @@ class pool {
  public:
   /// Throws plait::error if the number of workers is negative or above 1,024, that of threads for blocking calls is
   /// not from 1 to 32,768, or the system does not start a thread.
-  explicit pool(pool_options options = {}) : pool(options, 0) {}
+  explicit pool(pool_options options = {}) : pool(options, 0, 0) {}
 
-  /// A pool whose worker 0 is the thread that calls work_here; it starts one thread less.
+  /// A pool whose worker 0 is the thread that calls work_here; it starts one thread less. seed: its workers' random
+  /// numbers differ from those of pools with another one.
   struct caller_works_t {};
   static constexpr caller_works_t caller_works{};
-  pool(caller_works_t, pool_options options) : pool(options, 1) {}
+  pool(caller_works_t, pool_options options, std::uint64_t seed = 0) : pool(options, 1, seed) {}
 
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
@@ -223,11 +224,13 @@ class pool {
   }
 
  private:
-  pool(pool_options options, unsigned first_thread)
+  pool(pool_options options, unsigned first_thread, std::uint64_t seed)
       : first_thread_(first_thread),
         blocking_threads_(options.blocking_limit()),
         workers_(options.worker_count(),
-                 [this](void* place, std::size_t i) { ::new (place) sched::worker(*this, static_cast<unsigned>(i)); }),
+                 [this, seed](void* place, std::size_t i) {
+                   ::new (place) sched::worker(*this, static_cast<unsigned>(i), seed);
+                 }),
         threads_(workers_.size(), [](void* place, std::size_t) { ::new (place) base::thread; }) {
     crowded_ = size() > base::usable_processors();
     try {
@@ -267,7 +270,7 @@ class pool {
   void loop_until(sched::worker& w, sched::worker::loop kind, function_ref<bool()> stop,
                   clock::time_point deadline) noexcept {
     const sched::worker::stack_scope scope(w, kind);
-    const auto ended = [&] { return stop() || (deadline != clock::time_point::max() && clock::now() >= deadline); };
+    const auto ended = [&] { return stop() || (deadline != clock::time_point::max() && base::now() >= deadline); };
     while (!ended()) {
       if (step(w)) continue;
       search(w, ended, deadline);
@@ -329,7 +332,7 @@ class pool {
   /// The turns of a search. True if it has ended: the worker is not counted as searching any more.
   bool look_around(sched::worker& w, sched::parking_lot::role role, function_ref<bool()> stop) noexcept {
     const bool crowded = crowded_.load(std::memory_order_relaxed);  // a hint, as is patience_
-    const auto until = clock::now() + (crowded ? nanoseconds(0) : patience_.load(std::memory_order_relaxed));
+    const auto until = base::now() + (crowded ? nanoseconds(0) : patience_.load(std::memory_order_relaxed));
     // Giving way is a system call, which takes as long as a message from another rank.
     const unsigned turns_between = crowded || outside() == nullptr ? 4 : 64;
     for (unsigned turn = 1;; ++turn) {
@@ -343,7 +346,7 @@ class pool {
         if (j != nullptr) run(w, j);
         return true;
       }
-      if (turn % 8 == 0 && clock::now() >= until) return false;
+      if (turn % 8 == 0 && base::now() >= until) return false;
       if (turn % turns_between == 0) {
         base::give_way();
       } else {
@@ -425,7 +428,7 @@ class pool {
   /// Queues the tasks whose time has come. True if there were some.
   bool fire_timers() noexcept {
     if (!timers_.any()) return false;
-    const auto now = clock::now();
+    const auto now = base::now();
     return timers_.any_due(now) && post_all(timers_.take_due(now));
   }
 

@@ -20,7 +20,11 @@ namespace plait::sched {
 /// One worker: its queues, what it runs now, and how much stack it may use. The pool drives it (pool.hpp, drive.hpp).
 class alignas(64) worker {
  public:
-  worker(pool& home, unsigned index) noexcept : home_(home), index_(index), random_(index * 0x9e3779b97f4a7c15u + 1) {}
+  /// seed: from which its random numbers come, together with the index.
+  worker(pool& home, unsigned index, std::uint64_t seed) noexcept
+      : home_(home), index_(index), random_((seed * 0xd1342543de82ef95u + index) * 0x9e3779b97f4a7c15u + 1) {
+    if (random_ == 0) random_ = 1;
+  }
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
 

@@ -91,6 +91,8 @@ class blocking_threads final : public sched::pool_part {
   // By the holder of the mutex:
 
   void grow() {
+    if (base::this_simulator() != nullptr)
+      throw error("plait: blocking was called in a simulation, where all would wait for the call: use charge");
     auto* m = new member;
     try {
       m->thread = base::thread([this, m] { serve(*m); });
@@ -130,7 +132,7 @@ class blocking_threads final : public sched::pool_part {
       }
       if (ending_) return mutex_.unlock();
       lie_down(me);
-      const auto until = std::chrono::steady_clock::now() + patience_;
+      const auto until = base::now() + patience_;
       mutex_.unlock();
       me.woken.wait_until(until);
       mutex_.lock();

@@ -94,7 +94,7 @@ inline bool wait_blocking_until(cell_base& cell, const sched::unit* of,
   check_order(cell, of, w);
   if (w != nullptr) {
     check_help_depth(*w);
-    if (cell.kind != origin::fork && std::chrono::steady_clock::now() < deadline) {
+    if (cell.kind != origin::fork && base::now() < deadline) {
       const worker::stack_scope scope(*w, worker::loop::waiting);
       if (cell.functions->control(&cell, request::run) && cell.done()) return true;
     }

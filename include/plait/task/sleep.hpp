@@ -7,19 +7,13 @@
 #include <coroutine>
 #include <mutex>
 
-#include <time.h>
-
 namespace plait {
 
 namespace detail {
 
 /// Blocks the thread until a time point.
 inline void sleep_here(std::chrono::steady_clock::time_point when) noexcept {
-  for (auto left = base::time_until(when); left.count() > 0; left = base::time_until(when)) {
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
-    const timespec request{seconds.count(), (left - seconds).count()};
-    ::nanosleep(&request, nullptr);
-  }
+  for (auto left = base::time_until(when); left.count() > 0; left = base::time_until(when)) base::nap(left);
 }
 
 class sleeper final : suspension, sched::timer {

@@ -159,12 +159,12 @@ class chunk_size {
 
   std::uint64_t now() const noexcept { return size_; }
   void start() noexcept {
-    if (!fixed_) before_ = clock::now();
+    if (!fixed_) before_ = base::now();
   }
   /// A chunk of the present size has been done.
   void adapt() noexcept {
     if (fixed_) return;
-    const auto at = clock::now();
+    const auto at = base::now();
     const auto took = at - before_;
     before_ = at;
     if (took < shortest / 8) {
