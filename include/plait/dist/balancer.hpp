@@ -76,7 +76,7 @@ class balancer {
   }
 
  private:
-  static constexpr std::uint64_t most_given = 64;
+  static constexpr std::uint64_t most_given = 4096;
 
   /// Sends up to half of what others could take, oldest first, but leaves `keep`. Returns the number.
   std::uint64_t give(int rank, std::uint64_t keep) {
