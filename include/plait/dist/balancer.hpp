@@ -8,6 +8,7 @@
 #include <plait/dist/thief.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace plait {
@@ -76,22 +77,23 @@ class balancer {
   }
 
  private:
-  static constexpr std::uint64_t most_given = 4096;
+  /// Half of a large bag must be able to leave at once: 64 tasks at a time kept hundreds of ranks waiting.
+  static constexpr std::size_t most_given_bytes = 1024 * 1024;
 
-  /// Sends up to half of what others could take, oldest first, but leaves `keep`. Returns the number.
+  /// Sends up to half of what others could take, oldest first and no more than most_given_bytes and one, but leaves
+  /// `keep`. Returns the number.
   std::uint64_t give(int rank, std::uint64_t keep) {
     const auto all = tasks_.count();
     if (all <= keep) return 0;
     const auto half = (all - keep + 1) / 2;
-    const auto wanted = half < most_given ? half : most_given;
     std::uint64_t given = 0;
-    while (given < wanted) {
+    for (std::size_t bytes = 0; given < half && bytes < most_given_bytes;) {
       auto* j = tasks_.take_oldest();
       if (j == nullptr) break;
       auto* task = static_cast<portable*>(j);
       if (!task->claim_to_leave()) continue;
       try {
-        dispatch_.ship(task, rank, place::anywhere, -1);
+        bytes += dispatch_.ship(task, rank, place::anywhere, -1);
         ++given;
       } catch (...) {  // it can't be packed: it runs here
         pool_.post(task);

@@ -8,6 +8,7 @@
 #include <plait/dist/stealable.hpp>
 #include <plait/wire/registry.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace plait {
@@ -37,8 +38,9 @@ class dispatch {
     pool_.parking().notify();
   }
 
-  /// Packs a claimed task and sends it away. Throws what packing throws; the task then stays.
-  void ship(portable* task, int target, place kind, int local_worker) {
+  /// Packs a claimed task and sends it away. Throws what packing throws; the task then stays. Returns how many bytes
+  /// it has become.
+  std::size_t ship(portable* task, int target, place kind, int local_worker) {
     task_head head{task->address(home_),
                    task->self.started,
                    0,
@@ -47,17 +49,21 @@ class dispatch {
                    static_cast<const run_context*>(task->self.context)->in_spmd,
                    {},
                    task->moves + 1};
+    std::size_t bytes = 0;
     try {
       head.callable = ids_.id_of(*task->callable);
       link_.send(target, message::task, [&](wire::writer& out) {
+        const auto before = out.size();
         out.write(&head, sizeof head);
         task->pack(out);
+        bytes = out.size() - before;
       });
     } catch (...) {
       task->stays(home_);
       throw;
     }
     task->left(target);
+    return bytes;
   }
 
  private:
