@@ -3,7 +3,8 @@
 // one thread (plait/net/simulated.hpp). A bag of lognormal tasks that all begin on rank 0, and Unbalanced Tree Search,
 // a task a node. Nothing here depends on the machine but real_s and rank_kib.
 //
-//   bench_simulated_scale [--ranks 16,64,256,1024] [--only bag,uts1,uts3] [--workers 1] [--work_ms 1000] [--task_us 1000]
+//   bench_simulated_scale [--ranks 16,64,256,1024] [--only bag,uts1,uts3] [--workers 1] [--work_ms 1000] [--task_us
+//   1000]
 //                         [--latency_ns 2000] [--megabytes_s 10000] [--wake_ns N] [--seed 1] [--json]
 #include "../support/arguments.hpp"
 #include "../support/report.hpp"
@@ -80,8 +81,9 @@ void measure(int argc, char** argv) {
   m.wake = std::stod(args.text("--wake_ns", "0")) * 1e-9;
   m.seed = static_cast<std::uint64_t>(args.number("--seed", 1));
   const bool json = args.flag("--json");
-  args.done("--ranks A,B, --only bag,uts1,uts3, --workers, --work_ms, --task_us, --latency_ns, --megabytes_s, --wake_ns, "
-            "--seed, --json");
+  args.done(
+      "--ranks A,B, --only bag,uts1,uts3, --workers, --work_ms, --task_us, --latency_ns, --megabytes_s, --wake_ns, "
+      "--seed, --json");
 
   bench::report out("simulated_scale", json);
   for (const auto& name : problems) {

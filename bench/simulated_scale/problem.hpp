@@ -12,22 +12,22 @@ enum class problem { bag, uts1, uts3 };
 struct machine {
   problem what;
   int ranks;
-  int workers;           ///< of each rank
-  double seconds;        ///< of work for each worker
-  double task_seconds;   ///< mean of the bag's tasks
-  double latency;        ///< of a message, in seconds
-  double bandwidth;      ///< bytes a second
-  double wake;           ///< until a sleeping thread that was woken goes on, in seconds
+  int workers;          ///< of each rank
+  double seconds;       ///< of work for each worker
+  double task_seconds;  ///< mean of the bag's tasks
+  double latency;       ///< of a message, in seconds
+  double bandwidth;     ///< bytes a second
+  double wake;          ///< until a sleeping thread that was woken goes on, in seconds
   std::uint64_t seed;
 };
 
 /// What came out; times in virtual seconds.
 struct outcome {
-  bool right;           ///< every task was executed once
+  bool right;  ///< every task was executed once
   long tasks;
-  double efficiency;    ///< work / (time of the run x workers)
-  double distributed;   ///< from the start until every rank has begun a task
-  double ended;         ///< from the end of the last task until the last rank has left
+  double efficiency;   ///< work / (time of the run x workers)
+  double distributed;  ///< from the start until every rank has begun a task
+  double ended;        ///< from the end of the last task until the last rank has left
   double frames_a_task;
   double idle_frames;   ///< a rank and second, of a job where one task runs for a second
   double rank_kib;      ///< memory a rank, stacks of its simulated threads included

@@ -94,10 +94,9 @@ nanoseconds to_nanoseconds(double s) { return nanoseconds(std::llround(s * 1e9))
 scale::outcome scale::simulate(const machine& m) {
   const double real_start = bench::seconds();
   const double memory_before = resident_kib();
-  plait::net::simulated_world world(m.ranks, m.seed,
-                                    {.latency = to_nanoseconds(m.latency),
-                                     .bytes_per_second = m.bandwidth,
-                                     .wake = to_nanoseconds(m.wake)});
+  plait::net::simulated_world world(
+      m.ranks, m.seed,
+      {.latency = to_nanoseconds(m.latency), .bytes_per_second = m.bandwidth, .wake = to_nanoseconds(m.wake)});
   now = {};
   now.world = &world;
   now.first.assign(static_cast<std::size_t>(m.ranks), nanoseconds(-1));
@@ -130,9 +129,8 @@ scale::outcome scale::simulate(const machine& m) {
     transport.barrier();
   });
 
-  const long expected = now.tree != nullptr
-                            ? now.tree->nodes
-                            : static_cast<long>(m.seconds * m.ranks * m.workers / m.task_seconds);
+  const long expected =
+      now.tree != nullptr ? now.tree->nodes : static_cast<long>(m.seconds * m.ranks * m.workers / m.task_seconds);
   const bool all_began = std::ranges::min(now.first).count() >= 0;
   return {.right = now.tasks == expected,
           .tasks = now.tasks,

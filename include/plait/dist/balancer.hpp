@@ -41,12 +41,22 @@ class balancer {
     if (!on() || !thief_.wants_to_ask()) return;
     const int victim = thief_.next_victim([&w] { return w.random(); },
                                           [this](int rank) { link_.send_bytes(rank, message::lifeline, {}); });
-    if (victim >= 0) link_.send_bytes(victim, message::steal, {});
+    if (victim >= 0) link_.send_head(victim, message::steal, steal_head{0, 0});
     note();
   }
 
-  void on_steal(int source) {
-    const auto count = on() ? give(source, 0) : 0;
+  /// Whether ask_early would do something. A hint.
+  bool may_ask_early() const noexcept { return on() && may_ask_early_.load(std::memory_order_relaxed); }
+  /// The rank works: asks another one if little is left, so that the answer comes in time.
+  void ask_early() {
+    if (tasks_.count() > pool_.size()) return;
+    link_.send_head(thief_.early_victim(), message::steal, steal_head{1, 0});
+    note();
+  }
+
+  /// Who still has work gets nothing that a worker here is about to take.
+  void on_steal(int source, const steal_head& head) {
+    const auto count = on() ? give(source, head.early != 0 ? 2 * pool_.size() : 0) : 0;
     link_.send_head(source, message::steal_done, reply_head{static_cast<std::uint32_t>(count), 0});
   }
   void on_steal_done(const reply_head& head) noexcept {
@@ -106,6 +116,7 @@ class balancer {
   void note() noexcept {
     someone_waits_.store(thief_.anyone_waiting(), std::memory_order_relaxed);
     may_ask_.store(thief_.wants_to_ask(), std::memory_order_relaxed);
+    may_ask_early_.store(thief_.wants_to_ask_early(), std::memory_order_relaxed);
   }
 
   link& link_;
@@ -116,6 +127,7 @@ class balancer {
   std::atomic<bool> on_;
   std::atomic<bool> someone_waits_{false};
   std::atomic<bool> may_ask_{false};
+  std::atomic<bool> may_ask_early_{false};
 };
 
 }  // namespace dist

@@ -21,7 +21,7 @@ enum class message : std::uint16_t {
   spmd_request,  ///< spmd_head, arguments; to rank 0, which gives the order
   spmd_start,    ///< spmd_head, arguments; down the tree
   // Control: counted for the closing.
-  steal,       ///< nothing: an idle rank asks for tasks
+  steal,       ///< steal_head: an idle rank, or one that soon will be, asks for tasks
   steal_done,  ///< reply_head: how many tasks came before it
   lifeline,    ///< nothing: an idle rank asks once and will be fed when there is something
   moved,       ///< moved_head: a task of the receiver has come to the sender from a third rank
@@ -69,6 +69,11 @@ struct spmd_head {
   std::uint64_t number;   ///< the order that rank 0 gives, from 0 in each run
   std::uint64_t started;  ///< the time of the caller
   std::uint32_t callable;
+  std::uint32_t unused;
+};
+
+struct steal_head {
+  std::uint32_t early;  ///< 1: the asking rank still has work
   std::uint32_t unused;
 };
 

@@ -67,7 +67,7 @@ class node final : public sched::outside, link_owner, progress_owner {
     pool_.set_outside(this);
     pool_.set_crowded(transport.crowded() || static_cast<unsigned>(o.workers) > base::usable_processors());
     // Where only worker 0 may use MPI, it prefers messages to tasks, unless it is the only one that runs tasks.
-    if (!any_thread_polls() && o.workers > 1) pool_.at(0).serve_mask = 0;
+    if (!any_thread_polls() && o.workers > 1) pool_.at(0).serve_mask = pool_.at(0).serve_most = 0;
     if (o.worker_yieldtime > 0) pool_.set_patience(to_nanoseconds(o.worker_yieldtime));
     if (any_thread_polls() && size() > 1) progress_.start();
   }
@@ -310,6 +310,7 @@ class node final : public sched::outside, link_owner, progress_owner {
     try {
       if (!link_.quiet()) something = link_.poll(handler());
       if (balancer_.someone_waits()) balancer_.feed(w == nullptr ? 0 : 1);
+      if (balancer_.may_ask_early() && !family_->idle() && !end_.closing()) balancer_.ask_early();
       pollables_.test(ready);
       stops_.take(to_stop);
       if (family_->idle()) look_for_end();
@@ -404,7 +405,7 @@ class node final : public sched::outside, link_owner, progress_owner {
         return on_spmd(head, payload);
       }
       case message::steal:
-        return balancer_.on_steal(source);
+        return balancer_.on_steal(source, take_head<steal_head>(payload));
       case message::steal_done:
         return balancer_.on_steal_done(take_head<reply_head>(payload));
       case message::lifeline:

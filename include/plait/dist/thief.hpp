@@ -32,6 +32,7 @@ class thief {
   void reset() {
     outstanding_ = false;
     quiet_ = false;
+    early_ = asked_early_ = false;
     misses_ = 0;
     for (auto& n : neighbours_) n.registered = false;
     waiting_.clear();
@@ -40,14 +41,23 @@ class thief {
   /// Whether the rank should ask now.
   bool wants_to_ask() const noexcept { return size_ > 1 && !outstanding_ && !quiet_; }
 
+  /// Whether a rank that is about to run out of work should ask, so that the answer comes when it has: once, until
+  /// tasks have come.
+  bool wants_to_ask_early() const noexcept { return wants_to_ask() && !asked_early_; }
+  /// The rank to ask then.
+  int early_victim() noexcept {
+    outstanding_ = early_ = asked_early_ = true;
+    random_ = random_ * 6364136223846793005u + 1442695040888963407u;  // MMIX's, Knuth
+    return any_other(random_ >> 33);
+  }
+
   /// The rank to ask next, or -1 after too many misses: then `register_with(rank)` was called for the lifelines.
   template <class Random, class Register>
   int next_victim(Random&& random, Register&& register_with) {
     if (misses_ < patience_) {
       outstanding_ = true;
       if (!same_host_.empty() && misses_ < (patience_ + 1) / 2) return same_host_[random() % same_host_.size()];
-      auto r = static_cast<int>(random() % static_cast<std::uint64_t>(size_ - 1));
-      return r < rank_ ? r : r + 1;
+      return any_other(random());
     }
     quiet_ = true;
     for (auto& n : neighbours_) {
@@ -59,12 +69,19 @@ class thief {
   /// A request was answered with so many tasks.
   void answered(unsigned tasks) noexcept {
     outstanding_ = false;
-    misses_ = tasks == 0 ? misses_ + 1 : 0;
+    const bool early = std::exchange(early_, false);
+    if (tasks != 0) {
+      misses_ = 0;
+      asked_early_ = false;
+    } else if (!early) {
+      ++misses_;
+    }
   }
 
   /// A task came from a rank: it is no lifeline any more, and asking makes sense again.
   void task_came(int from) noexcept {
     quiet_ = false;
+    asked_early_ = false;
     misses_ = 0;
     for (auto& n : neighbours_) {
       if (n.rank == from) n.registered = false;
@@ -87,6 +104,11 @@ class thief {
   }
 
  private:
+  int any_other(std::uint64_t random) const noexcept {
+    const auto r = static_cast<int>(random % static_cast<std::uint64_t>(size_ - 1));
+    return r < rank_ ? r : r + 1;
+  }
+
   struct neighbour {
     int rank;
     bool registered;
@@ -96,7 +118,10 @@ class thief {
   int patience_ = 0;
   base::growing_array<int> same_host_;
   base::growing_array<neighbour> neighbours_;
+  std::uint64_t random_ = static_cast<std::uint64_t>(rank_) * 0x9e3779b97f4a7c15u;
   bool outstanding_ = false;
+  bool early_ = false;        ///< the outstanding request was made early
+  bool asked_early_ = false;  ///< since tasks came last
   bool quiet_ = false;
   int misses_ = 0;
   base::growing_array<int> waiting_;

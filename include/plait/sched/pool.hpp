@@ -302,6 +302,7 @@ class pool {
 
   /// What must get its turn also while a worker has work of its own.
   void serve(sched::worker& w) noexcept {
+    w.served(base::now().time_since_epoch().count());
     if (auto* o = outside()) o->poll(w);
     fire_timers();
     for (int most = 64; most > 0; --most) {  // results that have just come: nobody else can take them

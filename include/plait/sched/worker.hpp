@@ -38,6 +38,7 @@ class alignas(64) worker {
   worker* last_victim = nullptr;  ///< from whose deque it has stolen last
   unit* current = nullptr;        ///< the unit that runs now, or null
   std::uint32_t serve_mask = 63;  ///< it serves when these bits of steps are zero
+  std::uint32_t serve_most = 63;  ///< what serve_mask becomes at most
   std::uint32_t steps = 0;        ///< of its loops
   parking_lot::bed bed;
   obs::worker_counters counters;
@@ -64,6 +65,17 @@ class alignas(64) worker {
     if (auto* j = submitted.pop()) return j;
     if (auto* j = take_first(placed, submitted)) return j;
     return take_first(fifo, own);
+  }
+
+  /// It serves at the time `now`: keeps the time from one to the next below a fraction of a millisecond where tasks
+  /// are long, and the cost of it low where they are short.
+  void served(std::int64_t now) noexcept {
+    const auto since = now - std::exchange(served_, now);
+    if (since > 100'000) {
+      serve_mask >>= 1;
+    } else if (since < 25'000) {
+      serve_mask = (serve_mask << 1 | 1) & serve_most;
+    }
   }
 
   /// Whether it works inside a blocking wait.
@@ -318,6 +330,7 @@ class alignas(64) worker {
   std::uint64_t clock_ = 0;          ///< the latest time that a unit got here from a queue
   std::uint64_t waiting_since_ = 0;  ///< the time of the topmost unit that waits on the stack, 0 if none does
   std::uint64_t bound_since_ = 0;    ///< the time of the unit that was bound here last
+  std::int64_t served_ = 0;          ///< when it served last
   bool waiting_ = false;
   job* bound_ = nullptr;  ///< taken from the inbox, in order
   job* kept_ = nullptr;
