@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+// Random programs on simulated ranks, and what must hold after each.
+
+#include <plait/net/simulated.hpp>
+#include <plait/plait.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace random_program {
+
+/// SplitMix64.
+class dice {
+ public:
+  explicit dice(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 0x51ed270b) {}
+  std::uint64_t operator()() {
+    auto z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+  }
+  /// From 0 to n - 1.
+  int below(int n) { return static_cast<int>((*this)() % static_cast<std::uint64_t>(n)); }
+  bool chance(int in) { return below(in) == 0; }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// What a seed leads to.
+struct outcome {
+  std::vector<std::string> broken;  ///< what did not hold; empty if all did
+  std::uint64_t digest = 0;
+  std::uint64_t events = 0;
+  long tasks = 0;
+};
+
+/// Runs the program of a seed. disturb: called with the world before it runs.
+outcome run(std::uint64_t seed, const std::function<void(plait::net::simulated_world&)>& disturb = {});
+
+}  // namespace random_program
