@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/clock.hpp>
 #include <plait/base/config.hpp>
 #include <plait/base/simulator.hpp>
@@ -26,14 +27,14 @@ enum class futex_scope { process, shared };
 /// The time limit that is none.
 inline constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
 
-static_assert(sizeof(std::atomic<std::uint32_t>) == 4 && std::atomic<std::uint32_t>::is_always_lock_free,
+static_assert(sizeof(base::atomic<std::uint32_t>) == 4 && base::atomic<std::uint32_t>::is_always_lock_free,
               "plait: a futex word must be a plain 32-bit word");
 
 #if defined(__linux__)
 
 /// Sleeps while `word` holds `expected`, for `at_most` or until a wake. May return early; the caller looks again.
 /// Unlike std::atomic::wait it has a time limit and works between processes.
-inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::chrono::nanoseconds at_most,
+inline void futex_wait(const base::atomic<std::uint32_t>& word, std::uint32_t expected, std::chrono::nanoseconds at_most,
                        futex_scope scope) noexcept {
   if (at_most <= std::chrono::nanoseconds::zero()) return;
   if (auto* s = this_simulator()) {
@@ -48,7 +49,7 @@ inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t exp
 }
 
 /// Wakes up to `how_many` of those that sleep on `word`. The word must have been changed before.
-inline void futex_wake(const std::atomic<std::uint32_t>& word, futex_scope scope, int how_many = INT_MAX) noexcept {
+inline void futex_wake(const base::atomic<std::uint32_t>& word, futex_scope scope, int how_many = INT_MAX) noexcept {
   if (auto* s = this_simulator()) return s->wake(&word, how_many);
   const int operation = scope == futex_scope::shared ? FUTEX_WAKE : FUTEX_WAKE_PRIVATE;
   ::syscall(SYS_futex, &word, operation, how_many, nullptr, nullptr, 0);
@@ -57,7 +58,7 @@ inline void futex_wake(const std::atomic<std::uint32_t>& word, futex_scope scope
 #else
 
 /// Sleeps while `word` holds `expected`, for `at_most` or until a wake. Without futexes: looks again, ever less often.
-inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::chrono::nanoseconds at_most,
+inline void futex_wait(const base::atomic<std::uint32_t>& word, std::uint32_t expected, std::chrono::nanoseconds at_most,
                        futex_scope) noexcept {
   if (auto* s = this_simulator()) {
     if (word.load() == expected) s->wait(&word, at_most.count());
@@ -72,7 +73,7 @@ inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t exp
 }
 
 /// Nothing to do: sleepers look at the word themselves.
-inline void futex_wake(const std::atomic<std::uint32_t>& word, futex_scope, int how_many = INT_MAX) noexcept {
+inline void futex_wake(const base::atomic<std::uint32_t>& word, futex_scope, int how_many = INT_MAX) noexcept {
   if (auto* s = this_simulator()) s->wake(&word, how_many);
 }
 

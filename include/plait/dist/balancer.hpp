@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/dist/dispatch.hpp>
 #include <plait/dist/link.hpp>
 #include <plait/dist/portable.hpp>
@@ -124,10 +125,10 @@ class balancer {
   pool& pool_;
   dispatch& dispatch_;
   thief thief_;
-  std::atomic<bool> on_;
-  std::atomic<bool> someone_waits_{false};
-  std::atomic<bool> may_ask_{false};
-  std::atomic<bool> may_ask_early_{false};
+  base::atomic<bool> on_;
+  base::atomic<bool> someone_waits_{false};
+  base::atomic<bool> may_ask_{false};
+  base::atomic<bool> may_ask_early_{false};
 };
 
 }  // namespace dist

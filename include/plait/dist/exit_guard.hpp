@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/config.hpp>
 #if PLAIT_WITH_MPI
 #include <plait/net/mpi.hpp>
@@ -34,13 +35,13 @@ class exit_guard {
   exit_guard& operator=(const exit_guard&) = delete;
 
  private:
-  static std::atomic<int>& count(scope s) noexcept {
-    static std::atomic<int> runs{0};
-    static std::atomic<int> runtimes{0};
+  static base::atomic<int>& count(scope s) noexcept {
+    static base::atomic<int> runs{0};
+    static base::atomic<int> runtimes{0};
     return s == scope::run ? runs : runtimes;
   }
-  static std::atomic<void (*)()>& how_to_abort() noexcept {
-    static std::atomic<void (*)()> f{nullptr};
+  static base::atomic<void (*)()>& how_to_abort() noexcept {
+    static base::atomic<void (*)()> f{nullptr};
     return f;
   }
   static bool mpi_is_alive() noexcept {
@@ -67,7 +68,7 @@ class exit_guard {
     std::_Exit(1);
   }
 
-  std::atomic<int>* count_;
+  base::atomic<int>* count_;
 };
 
 }  // namespace dist

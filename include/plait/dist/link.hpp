@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/function_ref.hpp>
 #include <plait/base/growing_array.hpp>
 #include <plait/base/pause.hpp>
@@ -207,7 +208,7 @@ class link {
   const bool alone_;
   outbox sent_;
   transport_hold hold_;
-  std::atomic<bool> in_run_{false};
+  base::atomic<bool> in_run_{false};
   std::uint32_t epoch_ = 0;
   std::uint64_t work_received_ = 0;
   std::uint64_t control_received_ = 0;
@@ -215,7 +216,7 @@ class link {
 
   std::mutex own_mail_mutex_;
   base::growing_array<kept_message> own_mail_;
-  std::atomic<bool> has_own_mail_{false};
+  base::atomic<bool> has_own_mail_{false};
 };
 
 }  // namespace dist

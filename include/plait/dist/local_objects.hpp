@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/box.hpp>
 #include <plait/base/errors.hpp>
 #include <plait/base/function_ref.hpp>
@@ -46,7 +47,7 @@ class local_objects {
   }
 
  private:
-  PLAIT_EXPORT static inline constinit std::atomic<std::uint64_t> last_variable{0};
+  PLAIT_EXPORT static inline constinit base::atomic<std::uint64_t> last_variable{0};
 
   struct entry {
     explicit entry(std::uint64_t v) noexcept : variable(v) {}

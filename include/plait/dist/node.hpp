@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/box.hpp>
 #include <plait/base/clock.hpp>
 #include <plait/base/compose.hpp>
@@ -495,8 +496,8 @@ class node final : public sched::outside, link_owner, progress_owner {
   base::box<sched::family> family_;
   run_context context_{this, nullptr, false};
   run_context spmd_context_{this, nullptr, true};
-  std::atomic<bool> left_{false};
-  std::atomic<unsigned> cyclic_{0};
+  base::atomic<bool> left_{false};
+  base::atomic<unsigned> cyclic_{0};
 
   void (*const abort_)();
   wire::registry_ids ids_;

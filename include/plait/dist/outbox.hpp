@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/clock.hpp>
 #include <plait/base/function_ref.hpp>
 #include <plait/base/growing_array.hpp>
@@ -112,11 +113,11 @@ class outbox {
   base::growing_array<open_frame> frames_;    // those from open_ on are empty, with memory to reuse
   std::uint32_t open_ = 0;
   clock::time_point flushed_{};
-  std::atomic<std::uint64_t> work_sent_{0};
-  std::atomic<std::uint64_t> control_sent_{0};
-  std::atomic<bool> waiting_{false};
-  std::atomic<std::uint32_t> since_poll_{0};
-  std::atomic<bool> come_singly_{true};
+  base::atomic<std::uint64_t> work_sent_{0};
+  base::atomic<std::uint64_t> control_sent_{0};
+  base::atomic<bool> waiting_{false};
+  base::atomic<std::uint32_t> since_poll_{0};
+  base::atomic<bool> come_singly_{true};
 };
 
 }  // namespace dist

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/config.hpp>
 
 #include <atomic>
@@ -65,7 +66,7 @@ class pollables {
  private:
   pollable* first_ = nullptr;
   pollable** last_ = &first_;  // where the next one goes
-  std::atomic<std::uint64_t> unresumed_{0};
+  base::atomic<std::uint64_t> unresumed_{0};
 };
 
 }  // namespace dist

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/clock.hpp>
 #include <plait/base/thread.hpp>
 #include <plait/base/thread_signal.hpp>
@@ -134,12 +135,12 @@ class progress_thread {
   progress_owner& owner_;
   const std::chrono::nanoseconds nap_;
   const std::chrono::nanoseconds warn_after_;
-  std::atomic<bool> in_run_{false};
-  std::atomic<bool> listening_{false};
-  std::atomic<bool> asleep_{false};
-  std::atomic<bool> stopping_{false};
-  std::atomic<bool> wanted_{false};
-  std::atomic<std::uint64_t> polls_{0};
+  base::atomic<bool> in_run_{false};
+  base::atomic<bool> listening_{false};
+  base::atomic<bool> asleep_{false};
+  base::atomic<bool> stopping_{false};
+  base::atomic<bool> wanted_{false};
+  base::atomic<std::uint64_t> polls_{0};
   base::thread_signal signal_;
   base::thread thread_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/compose.hpp>
 #include <plait/base/errors.hpp>
 #include <plait/base/growing_array.hpp>
@@ -76,8 +77,8 @@ class slot_table {
   }
 
   std::mutex mutex_;
-  std::atomic<std::uint64_t> added_{0};
-  std::atomic<std::uint64_t> delivered_{0};
+  base::atomic<std::uint64_t> added_{0};
+  base::atomic<std::uint64_t> delivered_{0};
   base::growing_array<entry> slots_;
   std::uint32_t free_ = 0;  // the first free one; as many as there are if none is
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/growing_array.hpp>
 #include <plait/dist/portable.hpp>
 
@@ -74,7 +75,7 @@ class spmd_queue {
   bool running_ = false;
   base::growing_array<portable*> waiting_;  // by number, from first_ on; null: not yet there
   std::uint64_t first_ = 0;
-  std::atomic<bool> ready_{false};
+  base::atomic<bool> ready_{false};
 };
 
 }  // namespace dist

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/config.hpp>
 #include <plait/base/pause.hpp>
 
@@ -44,7 +45,7 @@ class transport_hold {
   static constexpr int free = 0;
   static constexpr int held = 1;
   static constexpr int word_left = 2;
-  alignas(64) std::atomic<int> state_{free};
+  alignas(64) base::atomic<int> state_{free};
 };
 
 }  // namespace dist

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/clock.hpp>
 #include <plait/base/futex.hpp>
 
@@ -47,7 +48,7 @@ class doorbell {
  private:
   static constexpr std::uint32_t asleep = 1;
 
-  std::atomic<std::uint32_t> word_{0};
+  base::atomic<std::uint32_t> word_{0};
 };
 
 }  // namespace plait::net

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/errors.hpp>
 #include <plait/net/doorbell.hpp>
 #include <plait/net/host.hpp>
@@ -139,14 +140,14 @@ class host_segment {
 
  private:
   struct alignas(64) header {
-    std::atomic<std::uint64_t> secret{0};
-    std::atomic<std::uint64_t> cores[std::tuple_size_v<core_set>]{};
+    base::atomic<std::uint64_t> secret{0};
+    base::atomic<std::uint64_t> cores[std::tuple_size_v<core_set>]{};
   };
   struct alignas(64) slot_line {
     doorbell bell;
-    std::atomic<std::uint32_t> announced{0};
+    base::atomic<std::uint32_t> announced{0};
   };
-  static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "plait: shared memory needs lock-free words");
+  static_assert(base::atomic<std::uint64_t>::is_always_lock_free, "plait: shared memory needs lock-free words");
 
   static constexpr std::size_t bytes(int slots) noexcept {
     return sizeof(header) + static_cast<std::size_t>(slots) * sizeof(slot_line);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/errors.hpp>
 #include <plait/base/topology.hpp>
 #include <plait/net/doorbell.hpp>
@@ -177,11 +178,11 @@ class loopback_world {
     std::size_t next_ = 0;
     std::uint64_t meeting_ = 0;
     bool arrived_ = false;                    // at meeting_, which was not complete when a time limit ended the wait
-    std::atomic<std::uint32_t> received_{0};  // written by the lock holder, read by the sleeper
+    base::atomic<std::uint32_t> received_{0};  // written by the lock holder, read by the sleeper
 
     alignas(64) std::mutex mutex_;
     std::vector<parcel> inbox_;
-    std::atomic<std::uint32_t> announced_{0};
+    base::atomic<std::uint32_t> announced_{0};
     doorbell bell_;
   };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/net/mpi.hpp>
 
 #if PLAIT_WITH_MPI
@@ -187,9 +188,9 @@ class mpi_transport final : public transport {
   mpi_outbox outbox_;
   mpi_inbox inbox_;
   MPI_Request barrier_ = MPI_REQUEST_NULL;  // one that reached its time limit
-  std::atomic<std::uint32_t> received_{0};  // frames delivered of those that are announced
-  std::atomic<bool> unfinished_{false};
-  std::atomic<std::uint32_t> quiet_{0};  // sleeps since something moved
+  base::atomic<std::uint32_t> received_{0};  // frames delivered of those that are announced
+  base::atomic<bool> unfinished_{false};
+  base::atomic<std::uint32_t> quiet_{0};  // sleeps since something moved
 };
 static_assert(std::is_trivially_destructible_v<mpi_transport_options>);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/charge.hpp>
 #include <plait/base/errors.hpp>
 #include <plait/base/event_loop.hpp>
@@ -288,7 +289,7 @@ class simulated_world {
   std::vector<std::uint64_t> free_shipments_;
   std::vector<frame> frames_;
   std::uint64_t arrivals_ = 0;
-  std::atomic<std::uint32_t> meetings_{0};
+  base::atomic<std::uint32_t> meetings_{0};
   std::vector<std::byte> board_;
   std::vector<std::int64_t> board_values_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/errors.hpp>
 #include <plait/base/fifo.hpp>
 #include <plait/base/futex.hpp>
@@ -60,7 +61,7 @@ class solo_transport final : public transport {
 
  private:
   base::fifo<frame> sent_;
-  std::atomic<bool> waiting_{false};  // whether there are some; for the sleeper, who may not look
+  base::atomic<bool> waiting_{false};  // whether there are some; for the sleeper, who may not look
   doorbell bell_;
   const std::string host_name_ = this_host_name();
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic_word.hpp>
 #include <plait/base/config.hpp>
 
 #include <atomic>
@@ -18,7 +19,7 @@ class counter {
   std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }  // see add
 
  private:
-  std::atomic<std::uint64_t> value_{0};
+  base::atomic_word<std::uint64_t> value_{0};
 };
 
 /// What one worker has done since its pool began.

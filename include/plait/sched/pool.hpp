@@ -464,8 +464,8 @@ class pool {
   struct default_holder {
     pool* instance;
     explicit default_holder(pool* made) noexcept : instance(made) {}
-    static std::atomic<bool>& ended() noexcept {
-      static constinit std::atomic<bool> flag{false};
+    static base::atomic_word<bool>& ended() noexcept {
+      static constinit base::atomic_word<bool> flag{false};
       return flag;
     }
     ~default_holder() {

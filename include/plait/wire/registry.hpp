@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/atomic.hpp>
 #include <plait/base/compose.hpp>
 #include <plait/base/config.hpp>
 #include <plait/base/errors.hpp>
@@ -29,7 +30,7 @@ namespace detail {
 struct registry_list {
   std::mutex mutex;
   registry_entry* first = nullptr;
-  std::atomic<std::uint64_t> generation{0};
+  base::atomic<std::uint64_t> generation{0};
 };
 PLAIT_EXPORT inline constinit registry_list registry;
 
@@ -72,7 +73,7 @@ class registry_entry {
   const void* operations_;
   registry_entry* next_ = nullptr;
   registry_entry* previous_ = nullptr;
-  mutable std::atomic<std::uint32_t> hint_{0};  // the id in the snapshot that was built last
+  mutable base::atomic<std::uint32_t> hint_{0};  // the id in the snapshot that was built last
 };
 
 /// Grows whenever an entry comes or goes; a snapshot taken at an equal generation is complete. Thread-safe.
