@@ -212,7 +212,8 @@ plait::task<int> node(int id, int depth) {
   begin(id);
   dice d(now.seed * 1'000'003 + static_cast<std::uint64_t>(id));
   std::vector<std::pair<int, plait::future<int>>> pending;
-  for (int n = 1 + d.below(4); n > 0; --n) co_await do_something(id, depth, d, pending);
+  // Those near the root start more.
+  for (int n = 1 + d.below(2 + depth); n > 0; --n) co_await do_something(id, depth, d, pending);
   if (d.chance(6)) co_await plait::wait_children();
   for (auto& [child, f] : pending) co_await expect_answer(std::move(f), child);
   co_return answer(id);
@@ -291,6 +292,7 @@ outcome run(std::uint64_t seed, const std::function<void(plait::net::simulated_w
   network.jitter = nanoseconds(d.chance(2) ? 0 : d.below(20'000));
   network.wake = nanoseconds(d.chance(2) ? 0 : d.below(20'000));
   network.ranks_per_host = 1 + d.below(3);
+  network.limit = std::chrono::seconds(5);
   const int runs = 1 + d.below(3);
   const auto hop = network.latency + network.jitter + network.wake + network.wake;
   // The progress thread naps for up to a millisecond, and waves go up and down the tree a few times.
@@ -311,8 +313,8 @@ outcome run(std::uint64_t seed, const std::function<void(plait::net::simulated_w
       dice own(seed + 17);
       for (int r = 1; r <= runs; ++r) {
         const bool all = own.chance(3);
-        const int depth = 1 + own.below(5);
-        const int limit = own.below(300);
+        const int depth = 2 + own.below(6);
+        const int limit = own.below(600);
         transport.barrier();
         if (!now.running) {
           now.run = r;

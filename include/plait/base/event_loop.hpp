@@ -30,7 +30,11 @@ class event_loop final : public simulator {
     std::int64_t wake_nanoseconds = 0;     ///< how long it takes until who was woken goes on
     std::int64_t turn_nanoseconds = 50;    ///< what giving way takes at least
     std::int64_t turn_jitter = 0;          ///< and at most so much more
+    std::int64_t end = std::numeric_limits<std::int64_t>::max();  ///< nothing happens later
   };
+
+  /// Where the virtual time begins: not 0, which stands for long ago.
+  static constexpr std::int64_t start_time = 3'600'000'000'000;
 
   explicit event_loop(const options& o) : options_(o), random_(o.seed * 0x9e3779b97f4a7c15u + 0x1234567) {}
   event_loop(const event_loop&) = delete;
@@ -47,6 +51,7 @@ class event_loop final : public simulator {
       const event e = events_.top();
       events_.pop();
       now_ = e.when;
+      if (now_ > options_.end) throw error(describe_stuck());
       ++steps_;
       e.act(e.object, e.argument);
     }
@@ -195,7 +200,9 @@ class event_loop final : public simulator {
   }
 
   std::string describe_stuck() const {
-    std::string text = "plait: the simulation is stuck: nothing will happen any more, and " + std::to_string(alive_) +
+    std::string text = "plait: the simulation is stuck: " +
+                       std::string(events_.empty() ? "nothing will happen any more, and " : "its time is over, and ") +
+                       std::to_string(alive_) +
                        " threads have not ended (seed " + std::to_string(options_.seed) + "):";
     std::size_t shown = 0;
     for (const auto& t : threads_) {
@@ -207,7 +214,7 @@ class event_loop final : public simulator {
   const options options_;
   fiber main_;
   thread* current_ = nullptr;
-  std::int64_t now_ = 3'600'000'000'000;  // not 0, which stands for long ago
+  std::int64_t now_ = start_time;
   std::uint64_t random_;
   std::uint64_t steps_ = 0;
   std::uint64_t digest_ = 0;

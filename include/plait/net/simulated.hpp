@@ -32,6 +32,7 @@ struct simulated_network {
   std::chrono::nanoseconds jitter{0};  ///< each frame takes up to so much longer, and so does giving way
   std::chrono::nanoseconds wake{0};    ///< until a sleeping thread that was woken goes on
   int ranks_per_host = 1;
+  std::chrono::nanoseconds limit = std::chrono::hours(24 * 365);  ///< an error of run when so much time has passed
   std::size_t stack_bytes = 256 * 1024;  ///< of each thread; pages that are not used take no memory
 };
 
@@ -52,7 +53,8 @@ class simulated_world {
   };
 
   explicit simulated_world(int ranks, std::uint64_t seed = 1, const simulated_network& network = {})
-      : network_(network), loop_({seed, network.stack_bytes, network.wake.count(), 50, network.jitter.count()}) {
+      : network_(network), loop_({seed, network.stack_bytes, network.wake.count(), 50, network.jitter.count(),
+              base::event_loop::start_time + network.limit.count()}) {
     if (ranks < 1) throw error("plait: simulated_world needs at least one rank, not " + std::to_string(ranks));
     for (int r = 0; r < ranks; ++r) ends_.push_back(std::make_unique<simulated_end>(*this, r));
     board_values_.resize(ends_.size());
