@@ -55,9 +55,10 @@ class balancer {
     note();
   }
 
-  /// Who still has work gets nothing that a worker here is about to take.
-  void on_steal(int source, const steal_head& head) {
-    const auto count = on() ? give(source, head.early != 0 ? 2 * pool_.size() : 0) : 0;
+  /// keep: how many tasks the polling worker is about to take; none where no worker polls. Without that two idle ranks
+  /// could take one task from each other for ever. Who still has work gets less.
+  void on_steal(int source, const steal_head& head, std::uint64_t keep) {
+    const auto count = on() ? give(source, head.early != 0 ? 2 * pool_.size() : keep) : 0;
     link_.send_head(source, message::steal_done, reply_head{static_cast<std::uint32_t>(count), 0});
   }
   void on_steal_done(const reply_head& head) noexcept {

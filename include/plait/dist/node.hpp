@@ -406,7 +406,7 @@ class node final : public sched::outside, link_owner, progress_owner {
         return on_spmd(head, payload);
       }
       case message::steal:
-        return balancer_.on_steal(source, take_head<steal_head>(payload));
+        return balancer_.on_steal(source, take_head<steal_head>(payload), poller_ == nullptr ? 0 : 1);
       case message::steal_done:
         return balancer_.on_steal_done(take_head<reply_head>(payload));
       case message::lifeline:
