@@ -122,6 +122,17 @@ plait::task<std::vector<int>> spread(plait::placement where, int tasks, int mill
   co_return ranks;
 }
 
+/// Whether other ranks take some of the tasks that start on `home`. Where other programs need the cores, a thief may be
+/// late once.
+plait::task<bool> others_take_some(plait::placement where, int home) {
+  const int tasks = 12 * plait::size();
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    const auto on_rank = co_await spread(where, tasks, 3);
+    if (plait::size() == 1 || on_rank[static_cast<std::size_t>(home)] < tasks) co_return true;
+  }
+  co_return false;
+}
+
 RANKS_CASE("a task that is bound to a rank or a worker runs there") {
   rt.run([]() -> plait::task<void> {
     std::vector<std::pair<int, plait::future<int>>> all;
@@ -215,10 +226,8 @@ RANKS_CASE("idle ranks take tasks that prefer another rank, and leave those that
     const int ranks = plait::size();
     const auto target = static_cast<std::size_t>(ranks - 1);
     const int tasks = 12 * ranks;
-    const auto stolen = co_await spread(plait::prefer_rank(ranks - 1), tasks, 3);
-    if (ranks > 1) CHECK(stolen[target] < tasks);
-    const auto from_root = co_await spread(plait::anywhere, tasks, 3);
-    if (ranks > 1) CHECK(from_root[0] < tasks);
+    CHECK((co_await others_take_some(plait::prefer_rank(ranks - 1), ranks - 1)));
+    CHECK((co_await others_take_some(plait::anywhere, 0)));
     const auto bound = co_await spread(plait::on_rank(ranks - 1), tasks, 1);
     CHECK(bound[target] == tasks);
   });
@@ -265,8 +274,7 @@ RANKS_CASE("stealing can be switched off and on in a run, and stays so in the ne
     const auto kept = co_await spread(plait::prefer_rank(last), 20, 1);
     CHECK(kept[static_cast<std::size_t>(last)] == 20);
     co_await plait::enable_stealing();
-    const auto stolen = co_await spread(plait::prefer_rank(last), 12 * plait::size(), 3);
-    if (last > 0) CHECK(stolen[static_cast<std::size_t>(last)] < 12 * plait::size());
+    CHECK((co_await others_take_some(plait::prefer_rank(last), last)));
   });
 }
 

@@ -51,4 +51,10 @@ PLAIT_NOINLINE inline simulator* this_simulator() noexcept {
   return plait_thread_simulator;
 }
 
+/// Another seed for each number, so that not all ranks do the same, and where they are simulated for each simulation.
+inline std::uint64_t seed_of(unsigned number) noexcept {
+  auto* s = this_simulator();
+  return number + (s == nullptr ? 0 : s->random() << 32);
+}
+
 }  // namespace plait::base

@@ -64,7 +64,7 @@ class node final : public sched::outside, link_owner, progress_owner {
         balancer_(link_, tasks_, pool_, dispatch_, o.stealing != 0),
         progress_(*this, to_nanoseconds(o.server_yieldtime < 0.00005 ? 0.00005 : o.server_yieldtime),
                   to_nanoseconds(o.stall_warn)),
-        pool_(pool::caller_works, {.workers = o.workers}, seed_of(transport)) {
+        pool_(pool::caller_works, {.workers = o.workers}, base::seed_of(static_cast<unsigned>(transport.rank()))) {
     pool_.set_outside(this);
     pool_.set_crowded(transport.crowded() || static_cast<unsigned>(o.workers) > base::usable_processors());
     // Where only worker 0 may use MPI, it prefers messages to tasks, unless it is the only one that runs tasks.
@@ -214,8 +214,7 @@ class node final : public sched::outside, link_owner, progress_owner {
   bool may_listen(const sched::worker& w) const noexcept override { return link_.in_run() && may_poll(&w); }
   std::uint64_t prepare_listen() noexcept override { return transport().prepare_sleep(); }
   void listen(std::uint64_t ticket, std::chrono::steady_clock::time_point until) noexcept override {
-    auto at_most = base::time_until(until);
-    // Nobody announces the end of a native request.
+    auto at_most = base::time_until(until);  // nobody announces the end of a native request
     if (pollables_.any() && poll_nap < at_most) at_most = poll_nap;
     progress_.worker_listens();
     transport().sleep(ticket, at_most);
@@ -234,12 +233,7 @@ class node final : public sched::outside, link_owner, progress_owner {
 
  private:
   static constexpr std::chrono::nanoseconds poll_nap{50000};
-
-  /// Ranks must not all ask the same ones.
-  static std::uint64_t seed_of(const net::transport& transport) noexcept {
-    auto* s = base::this_simulator();
-    return static_cast<std::uint64_t>(transport.rank()) + (s == nullptr ? 0 : s->random() << 32);
-  }
+  static constexpr int most_looks = 4;
 
   // ---- progress; link_owner, progress_owner ----
 
@@ -285,11 +279,16 @@ class node final : public sched::outside, link_owner, progress_owner {
     deliveries done;
     pollable* ready = nullptr;
     stop_requests::list to_stop;
-    do {
+    for (int looks = 1;; ++looks) {
       something = poll_once(w, must, done, ready, to_stop) || something;
       asleep_too_soon = should_ask();
-    } while (link_.hold().release() &&
-             link_.hold().try_acquire_or_leave_word());  // or whoever has it now gets the word
+      if (!link_.hold().release()) break;
+      if (looks == most_looks) {  // what was found must not wait: others may leave word again and again
+        call_poller();
+        break;
+      }
+      if (!link_.hold().try_acquire_or_leave_word()) break;  // whoever has it now gets the word
+    }
     start_next_spmd();
     something = something || ready != nullptr;
     if (!to_stop.empty()) stops_.stop(to_stop, w);
@@ -303,7 +302,8 @@ class node final : public sched::outside, link_owner, progress_owner {
   /// By the holder.
   bool should_ask() const noexcept { return balancer_.may_ask() && link_.in_run() && !end_.closing(); }
   /// By the holder. last: the worker is about to sleep.
-  bool poll_once(sched::worker* w, bool last, deliveries& done, pollable*& ready, stop_requests::list& to_stop) noexcept {
+  bool poll_once(sched::worker* w, bool last, deliveries& done, pollable*& ready,
+                 stop_requests::list& to_stop) noexcept {
     if (!link_.in_run()) return false;
     bool something = false;
     progress_.polled();

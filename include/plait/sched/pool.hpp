@@ -449,7 +449,8 @@ class pool {
 
   bool reach_out(sched::worker& w) noexcept {
     auto* o = outside();
-    return o != nullptr && (o->poll(w) || o->seek(w));
+    // First asks: where each look at the messages takes long, because the machine is full, each finds something.
+    return o != nullptr && (o->seek(w) || o->poll(w));
   }
 
   static void drained(sched::family* ground) noexcept { static_cast<ground_family*>(ground)->signal.set(); }
