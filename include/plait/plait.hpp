@@ -4,6 +4,7 @@
 // Tasks on all ranks of a job.
 #include <plait/core.hpp>
 #include <plait/dist/by_value.hpp>
+#include <plait/dist/collectives.hpp>
 #include <plait/dist/launch.hpp>
 #include <plait/dist/map.hpp>
 #include <plait/dist/native.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/ranges.hpp>
 #include <plait/dist/runtime.hpp>
 #include <plait/dist/submit.hpp>
 
@@ -8,6 +9,9 @@
 
 #include <coroutine>
 #include <cstddef>
+#include <initializer_list>
+#include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -34,8 +38,9 @@ inline MPI_Comm comm() {
   return native;
 }
 
-/// Waits for requests while the worker runs other tasks. `Start` makes the requests, on a thread that may call MPI; it
-/// is the first thing that happens after the task has suspended.
+/// Waits for requests while the worker runs other tasks. `start(own, all)` makes them, on a thread that may call MPI,
+/// and gives a code of MPI: in `own`, or somewhere else, and then it sets `all`. It is the first thing that happens
+/// after the task has suspended. All have ended before the task goes on, also if one of them fails.
 template <class Start>
 class [[nodiscard("nothing is started or awaited before co_await")]] request_awaiter : dist::pollable {
  public:
@@ -58,20 +63,25 @@ class [[nodiscard("nothing is started or awaited before co_await")]] request_awa
 
  private:
   bool test() noexcept override {
-    int done = 1;
-    if (!started_) {
-      started_ = true;
-      try {
-        code_ = start_(requests_);
-        statuses_.resize(requests_.size());
-      } catch (...) {
-        code_ = MPI_ERR_NO_MEM;
-      }
+    if (!std::exchange(started_, true) && !begin()) return true;
+    // One after another, so that what has ended is not looked at again.
+    for (; ended_ < all_.size(); ++ended_) {
+      int done = 0;
+      const int code = MPI_Test(&all_[ended_], &done, &statuses_[ended_]);
+      if (code == MPI_SUCCESS && done == 0) return false;
+      if (code_ == MPI_SUCCESS) code_ = code;
     }
-    if (code_ == MPI_SUCCESS && !requests_.empty()) {
-      code_ = MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, statuses_.data());
+    return true;
+  }
+  bool begin() noexcept {
+    try {
+      code_ = start_(own_, all_);
+      if (all_.empty()) all_ = own_;
+      if (code_ == MPI_SUCCESS) statuses_.resize(all_.size());
+    } catch (...) {
+      code_ = MPI_ERR_NO_MEM;
     }
-    return done != 0 || code_ != MPI_SUCCESS;
+    return code_ == MPI_SUCCESS;
   }
   void resume() noexcept override { plait::detail::resume_later(&waiter_); }
 
@@ -79,7 +89,9 @@ class [[nodiscard("nothing is started or awaited before co_await")]] request_awa
   Start start_;
   bool started_ = false;
   int code_ = MPI_SUCCESS;
-  std::vector<MPI_Request> requests_;
+  std::vector<MPI_Request> own_;
+  std::span<MPI_Request> all_;
+  std::size_t ended_ = 0;  // those before have
   std::vector<MPI_Status> statuses_;
   plait::detail::waiter waiter_;
 };
@@ -106,80 +118,46 @@ class collective_awaiter final : public request_awaiter<Start> {
   void await_resume() { this->finish(); }
 };
 
-namespace start {
-/// Starts a collective that makes one request.
-template <class Call>
-auto one(const char* name, Call call) {
-  auto start = [call](std::vector<MPI_Request>& requests) {
-    requests.resize(1);
-    return call(&requests[0]);
-  };
-  return collective_awaiter<decltype(start)>(name, start);
-}
-}  // namespace start
-
 // What follows are templates so that only programs that call them compile them.
 
-/// `co_await wait(request)` suspends the task until the request has ended, and gives its status. Throws mpi_error.
+/// `co_await wait(request)` suspends the task until the request has ended, and gives its status. The caller's variable
+/// keeps the old handle, which means nothing then. Throws mpi_error.
 template <class = void>
 auto wait(MPI_Request request) {
-  auto start = [request](std::vector<MPI_Request>& requests) {
-    requests.push_back(request);
+  auto start = [request](std::vector<MPI_Request>& own, std::span<MPI_Request>&) {
+    own.push_back(request);
     return MPI_SUCCESS;
   };
   return single_awaiter<decltype(start)>("mpi::wait", start);
 }
-/// The same for several requests: the statuses in their order.
-template <class = void>
-auto wait_all(std::vector<MPI_Request> all) {
-  auto start = [all = std::move(all)](std::vector<MPI_Request>& requests) {
-    requests = all;
-    return MPI_SUCCESS;
-  };
-  return several_awaiter<decltype(start)>("mpi::wait_all", std::move(start));
-}
 
-// The collectives of MPI under their names, awaitable; buffers must live until they end. On mpi::comm() they are legal
-// in spmd bodies, one after another; on another communicator the same order on all its ranks is the caller's duty. They
-// throw mpi_error.
-
-/// MPI_Ibarrier.
-template <class = void>
-auto barrier(MPI_Comm comm) {
-  return start::one("MPI_Ibarrier", [=](MPI_Request* r) { return MPI_Ibarrier(comm, r); });
+/// The same for all requests of a contiguous range (vector, array, span): the statuses in their order; for an inactive
+/// request, or MPI_REQUEST_NULL, an empty status. Handles in an rvalue container, and const ones, are copied. Others,
+/// in an lvalue or behind a span, must stay where they are until the task goes on; then they are what MPI_Waitall
+/// leaves, MPI_REQUEST_NULL or, if they are persistent, inactive. If some fail, the first error is thrown when all have
+/// ended, where MPI returns errors (MPICH asks MPI_COMM_WORLD's error handler here).
+template <std::ranges::contiguous_range R>
+  requires std::is_same_v<std::ranges::range_value_t<R>, MPI_Request>
+auto wait_all(R&& requests) {
+  if constexpr (std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>> ||
+                !(std::is_lvalue_reference_v<R> || std::ranges::borrowed_range<R>)) {
+    auto start = [copy = std::vector<MPI_Request>(std::ranges::begin(requests), std::ranges::end(requests))](
+                     std::vector<MPI_Request>& own, std::span<MPI_Request>&) {
+      own = copy;
+      return MPI_SUCCESS;
+    };
+    return several_awaiter<decltype(start)>("mpi::wait_all", std::move(start));
+  } else {
+    auto start = [there = std::span<MPI_Request>(requests)](std::vector<MPI_Request>&, std::span<MPI_Request>& all) {
+      all = there;
+      return MPI_SUCCESS;
+    };
+    return several_awaiter<decltype(start)>("mpi::wait_all", start);
+  }
 }
-/// MPI_Ibcast.
 template <class = void>
-auto bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  return start::one("MPI_Ibcast", [=](MPI_Request* r) { return MPI_Ibcast(buffer, count, type, root, comm, r); });
-}
-/// MPI_Ireduce.
-template <class = void>
-auto reduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
-  return start::one("MPI_Ireduce",
-                    [=](MPI_Request* r) { return MPI_Ireduce(from, to, count, type, op, root, comm, r); });
-}
-/// MPI_Iallreduce.
-template <class = void>
-auto allreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  return start::one("MPI_Iallreduce",
-                    [=](MPI_Request* r) { return MPI_Iallreduce(from, to, count, type, op, comm, r); });
-}
-/// MPI_Igather.
-template <class = void>
-auto gather(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count, MPI_Datatype to_type,
-            int root, MPI_Comm comm) {
-  return start::one("MPI_Igather", [=](MPI_Request* r) {
-    return MPI_Igather(from, from_count, from_type, to, to_count, to_type, root, comm, r);
-  });
-}
-/// MPI_Iallgather.
-template <class = void>
-auto allgather(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count, MPI_Datatype to_type,
-               MPI_Comm comm) {
-  return start::one("MPI_Iallgather", [=](MPI_Request* r) {
-    return MPI_Iallgather(from, from_count, from_type, to, to_count, to_type, comm, r);
-  });
+auto wait_all(std::initializer_list<MPI_Request> requests) {
+  return wait_all(std::vector<MPI_Request>(requests));
 }
 
 }  // namespace mpi
