@@ -25,6 +25,11 @@ inline std::chrono::steady_clock::time_point now() noexcept {
   return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(s->now()));
 }
 
+/// A time in seconds as those of the environment are given, at most some years.
+inline std::chrono::nanoseconds nanoseconds_of(double seconds) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
+}
+
 /// The time point that is `at_most` from now, or the last one if that is beyond it. For waits with a limit.
 template <class Rep, class Period>
 std::chrono::steady_clock::time_point deadline_in(std::chrono::duration<Rep, Period> at_most) {

@@ -62,14 +62,14 @@ class node final : public sched::outside, link_owner, progress_owner {
         tasks_(pool_),
         dispatch_(*this, pool_, link_, ids_, tasks_),
         balancer_(link_, tasks_, pool_, dispatch_, o.stealing != 0),
-        progress_(*this, to_nanoseconds(o.server_yieldtime < 0.00005 ? 0.00005 : o.server_yieldtime),
-                  to_nanoseconds(o.stall_warn)),
+        progress_(*this, base::nanoseconds_of(o.server_yieldtime < 0.00005 ? 0.00005 : o.server_yieldtime),
+                  base::nanoseconds_of(o.stall_warn)),
         pool_(pool::caller_works, {.workers = o.workers}, base::seed_of(static_cast<unsigned>(transport.rank()))) {
     pool_.set_outside(this);
     pool_.set_crowded(transport.crowded() || static_cast<unsigned>(o.workers) > base::usable_processors());
     // Where only worker 0 may use MPI, it prefers messages to tasks, unless it is the only one that runs tasks.
     if (!any_thread_polls() && o.workers > 1) pool_.at(0).serve_mask = pool_.at(0).serve_most = 0;
-    if (o.worker_yieldtime > 0) pool_.set_patience(to_nanoseconds(o.worker_yieldtime));
+    if (o.worker_yieldtime > 0) pool_.set_patience(base::nanoseconds_of(o.worker_yieldtime));
     if (any_thread_polls() && size() > 1) progress_.start();
   }
   ~node() override { progress_.stop(); }
@@ -237,10 +237,6 @@ class node final : public sched::outside, link_owner, progress_owner {
 
   // ---- progress; link_owner, progress_owner ----
 
-  static std::chrono::nanoseconds to_nanoseconds(double seconds) {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
-  }
-
   bool may_pump() const noexcept override { return may_poll(sched::worker::of_this_thread()); }
   void poll_later() noexcept override { progress_.poll_later(); }
   void poll_for_all() noexcept override { poll_as(nullptr, true); }
@@ -258,16 +254,13 @@ class node final : public sched::outside, link_owner, progress_owner {
   }
 
   void call_poller() noexcept override {
-    if (any_thread_polls())
-      return transport().wake();  // who listens; if nobody does, whoever goes to sleep polls first
+    if (any_thread_polls()) return transport().wake();  // or whoever goes to sleep next polls first
     pool_.parking().wake(pool_.at(0).bed);
   }
 
   struct message_handler {
     node& self;
-    void operator()(int source, message kind, std::span<const std::byte> payload) const {
-      self.handle(source, kind, payload);
-    }
+    void operator()(int source, message k, std::span<const std::byte> body) const { self.handle(source, k, body); }
   };
   link::handler handler() noexcept { return handler_; }
 
@@ -299,9 +292,10 @@ class node final : public sched::outside, link_owner, progress_owner {
     return something;
   }
 
-  /// By the holder.
+  // By the holder.
+
   bool should_ask() const noexcept { return balancer_.may_ask() && link_.in_run() && !end_.closing(); }
-  /// By the holder. last: the worker is about to sleep.
+  /// last: the worker is about to sleep.
   bool poll_once(sched::worker* w, bool last, deliveries& done, pollable*& ready,
                  stop_requests::list& to_stop) noexcept {
     if (!link_.in_run()) return false;
@@ -463,15 +457,7 @@ class node final : public sched::outside, link_owner, progress_owner {
   }
 
   /// Below MPI_THREAD_MULTIPLE bodies run on worker 0, the thread that MPI belongs to.
-  void start_next_spmd() {
-    auto* body = spmd_.take();
-    if (body == nullptr) return;
-    if (level_ == thread_level::multiple) {
-      pool_.post(body);
-    } else {
-      pool_.post_to(0, body);
-    }
-  }
+  void start_next_spmd() { spmd_.start_next(pool_, level_ == thread_level::multiple); }
 
   runtime* owner_ = nullptr;
   const thread_level level_;

@@ -329,7 +329,7 @@ class runtime {
     // After a run that threw everywhere all ranks unwind, but not at the same moment; and this may be another
     // exception.
     const double seconds = from_run_ && abort_after_ < 60 ? 60 : abort_after_;
-    const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
+    const auto limit = base::nanoseconds_of(seconds);
     if (transport.try_barrier(limit)) return;
     std::fprintf(
         stderr,

@@ -4,6 +4,7 @@
 #include <plait/base/atomic.hpp>
 #include <plait/base/growing_array.hpp>
 #include <plait/dist/portable.hpp>
+#include <plait/sched/pool.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -39,6 +40,25 @@ class spmd_queue {
     note();
   }
 
+  /// Queues the body that may start now, if there is one; on worker 0, if it may not run anywhere.
+  void start_next(plait::pool& p, bool anywhere) {
+    auto* body = take();
+    if (body == nullptr) return;
+    if (anywhere) {
+      p.post(body);
+    } else {
+      p.post_to(0, body);
+    }
+  }
+
+  /// The body that was taken has ended.
+  void ended() {
+    const std::lock_guard lock(mutex_);
+    running_ = false;
+    note();
+  }
+
+ private:
   /// The body that may start now, or null.
   portable* take() {
     if (!ready_.load(std::memory_order_relaxed)) return nullptr;  // a hint: who changes it calls take afterwards
@@ -55,14 +75,6 @@ class spmd_queue {
     return body;
   }
 
-  /// The body that was taken has ended.
-  void ended() {
-    const std::lock_guard lock(mutex_);
-    running_ = false;
-    note();
-  }
-
- private:
   void note() noexcept {
     const auto place = static_cast<std::size_t>(next_ - first_);
     const bool ready = !running_ && place < waiting_.size() && waiting_[place] != nullptr;
