@@ -27,6 +27,18 @@ struct any_object {
 /// another object.
 class local_objects {
  public:
+  /// The variable of what ends with each run: see replicate.hpp.
+  static constexpr std::uint64_t of_run = 0;
+
+  /// How many runs have ended: the same number on all ranks in a run.
+  std::uint64_t runs() const noexcept { return runs_; }
+  /// A run has ended on all ranks.
+  void run_ended() noexcept {
+    ++runs_;
+    if (entries_.empty() || entries_[0]->variable != of_run) return;
+    entries_.erase(0);
+  }
+
   /// A number that no other variable of the process has.
   static std::uint64_t new_variable() noexcept { return ++last_variable; }
 
@@ -87,6 +99,7 @@ class local_objects {
     return *entries_[at];
   }
 
+  std::uint64_t runs_ = 0;  // written between runs
   std::mutex mutex_;
   base::growing_array<base::box<entry>> entries_;  // in the order of the variables
 };

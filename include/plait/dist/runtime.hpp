@@ -264,6 +264,7 @@ class runtime {
     const dist::exit_guard guard(dist::exit_guard::scope::run, size(), connection_->has_mpi() ? &abort_job : nullptr);
     from_run_ = false;
     node_->work(start);
+    node_->objects().run_ended();
     from_run_ = node_->lowest_failure().rank >= 0;
     if (print_statistics_) dist::print_statistics(stderr, *node_);
   }
