@@ -298,4 +298,29 @@ TEST_CASE("what is submitted stays typed and shares nothing with the caller") {
   });
 }
 
+/// Its save, wherever it is called, submits a task to every rank.
+struct busy_save {
+  int value = 0;
+  template <class Archive>
+  void save(Archive& archive) const {
+    for (int r = 0; r < plait::size(); ++r) detach(plait::submit<never_throws>(plait::on_rank(r), 1));
+    archive(value);
+  }
+  template <class Archive>
+  void load(Archive& archive) {
+    archive(value);
+  }
+};
+std::vector<busy_save> next(busy_save b) { return {busy_save{b.value + 1}}; }
+
+RANKS_CASE("a save may submit tasks") {
+  const plait_test::waiting_for named("tasks whose arguments and results submit others as they are packed");
+  for_each_rank(rt, [](int r) -> plait::task<void> {
+    const auto result = co_await plait::submit<next>(plait::on_rank(r), busy_save{r});
+    CHECK(result.front().value == r + 1);
+    const auto all = co_await plait::spmd([](const busy_save& b) { return b.value; }, busy_save{r});
+    CHECK(all.back() == r);
+  });
+}
+
 }  // namespace submit_cases

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace plait {
 inline namespace PLAIT_DIST {
@@ -50,12 +51,22 @@ class dispatch {
                    {},
                    task->moves + 1};
     std::size_t bytes = 0;
+    std::vector<std::byte> apart;
     try {
+      const bool beforehand = task->packs_by_user_code();
+      if (beforehand) {
+        wire::writer out(apart);
+        task->pack(out);
+      }
       head.callable = ids_.id_of(*task->callable);
       link_.send(target, message::task, [&](wire::writer& out) {
         const auto before = out.size();
         out.write(&head, sizeof head);
-        task->pack(out);
+        if (beforehand) {
+          out.write(apart.data(), apart.size());
+        } else {
+          task->pack(out);
+        }
         bytes = out.size() - before;
       });
     } catch (...) {

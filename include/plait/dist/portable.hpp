@@ -47,6 +47,8 @@ struct portable : sched::job {
   virtual return_address address(node& home) = 0;
   /// Appends its arguments.
   virtual void pack(wire::writer& out) = 0;
+  /// Whether packing calls functions of the program's, which may do anything but wait: not under a lock.
+  virtual bool packs_by_user_code() const noexcept { return false; }
   /// It has left for a rank.
   virtual void left(int rank) noexcept = 0;
   /// It could not be packed and runs here: undoes claim_to_leave and address.

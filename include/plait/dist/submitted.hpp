@@ -15,6 +15,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 // A submitted task on the rank that submitted it, typed until it leaves; and on a rank that got it, as bytes until it
 // runs.
@@ -95,6 +96,7 @@ class submitted final : public base::in_frame_memory,
     return {slot_, home.rank(), 0};
   }
   void pack(wire::writer& out) override { wire::encode(out, *arguments_); }
+  bool packs_by_user_code() const noexcept override { return wire::format<typename traits::arguments>::uses_archive; }
   void left(int rank) noexcept override {
     arguments_.reset();
     if (where_.moved(rank, this->moves + 1)) stop_at(rank);
@@ -234,7 +236,19 @@ class imported : public base::in_frame_memory, public visitor {
   }
   template <class V>
   void succeed(V&& v) noexcept {
-    home_.answers().send(this->to_, *this->callable, [&v](wire::writer& out) { wire::encode<result>(out, v); });
+    if constexpr (wire::format<result>::uses_archive) {  // calls functions of the program's: not under a lock
+      std::vector<std::byte> bytes;
+      try {
+        wire::writer out(bytes);
+        wire::encode<result>(out, v);
+      } catch (...) {
+        return fail(std::current_exception());
+      }
+      home_.answers().send(this->to_, *this->callable,
+                           [&bytes](wire::writer& out) { out.write(bytes.data(), bytes.size()); });
+    } else {
+      home_.answers().send(this->to_, *this->callable, [&v](wire::writer& out) { wire::encode<result>(out, v); });
+    }
   }
   void fail(const std::exception_ptr& e) noexcept { home_.answers().send_failure(this->to_, e, *this->callable); }
 
