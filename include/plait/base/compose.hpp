@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/base/config.hpp>
+#include <plait/base/text.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -18,12 +19,14 @@ class text_part {
   text_part(const char* text) : text_(text) {}
   text_part(std::string_view text) noexcept : text_(text) {}
   text_part(const std::string& text) noexcept : text_(text) {}
+  text_part(const base::text& text) noexcept : text_(text) {}
   template <std::signed_integral N>
   text_part(N number) noexcept : text_part("%lld", static_cast<unsigned long long>(number)) {}
   template <std::unsigned_integral N>
   text_part(N number) noexcept : text_part("%llu", static_cast<unsigned long long>(number)) {}
 
-  void append_to(std::string& message) const {
+  template <class Message>
+  void append_to(Message& message) const {
     if (size_ == 0) {
       message.append(text_.data(), text_.size());
     } else {
@@ -43,6 +46,13 @@ class text_part {
 /// Puts texts and numbers together: compose({"plait: rank ", rank, " is ", what}).
 inline std::string compose(std::initializer_list<text_part> parts) {
   std::string all;
+  for (const auto& part : parts) part.append_to(all);
+  return all;
+}
+
+/// The same as compose, where the characters are all that is wanted.
+inline text compose_text(std::initializer_list<text_part> parts) {
+  text all;
   for (const auto& part : parts) part.append_to(all);
   return all;
 }

@@ -20,6 +20,7 @@ class PLAIT_EXPORT error : public std::runtime_error {
 class PLAIT_EXPORT cancelled_error : public error {
  public:
   cancelled_error() : error("plait: the task was cancelled") {}
+  explicit cancelled_error(const char* what) : error(what) {}
   explicit cancelled_error(const std::string& what) : error(what) {}
 };
 
@@ -27,6 +28,7 @@ class PLAIT_EXPORT cancelled_error : public error {
 class PLAIT_EXPORT timeout_error : public error {
  public:
   timeout_error() : error("plait: the wait reached its time limit before the task ended") {}
+  explicit timeout_error(const char* what) : error(what) {}
   explicit timeout_error(const std::string& what) : error(what) {}
 };
 

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <cstring>
 #include <utility>
 
 #if defined(__linux__)
@@ -59,33 +59,33 @@ class mapped_file {
   std::size_t size_ = 0;
 };
 
-/// The mangled name of the function that lies at an address of a program or library as it is in its file; else empty.
-inline std::string symbol_in(const char* path, ElfW(Addr) address) {
+/// Appends the mangled name of the function that lies at an address of a program or library as it is in its file, if
+/// there is one.
+inline void symbol_in(const char* path, ElfW(Addr) address, text& name) {
   const mapped_file file(path);
   const auto* head = file.at<ElfW(Ehdr)>(0);
-  if (head == nullptr || head->e_ident[EI_MAG0] != ELFMAG0 || head->e_ident[EI_MAG1] != ELFMAG1) return {};
+  if (head == nullptr || head->e_ident[EI_MAG0] != ELFMAG0 || head->e_ident[EI_MAG1] != ELFMAG1) return;
   const auto* sections = file.at<ElfW(Shdr)>(head->e_shoff, head->e_shnum);
-  if (sections == nullptr) return {};
+  if (sections == nullptr) return;
   for (std::size_t i = 0; i < head->e_shnum; ++i) {
     const auto& table = sections[i];
     if (table.sh_type != SHT_SYMTAB || table.sh_link >= head->e_shnum) continue;
     const auto count = table.sh_size / sizeof(ElfW(Sym));
-    const auto& text = sections[table.sh_link];
+    const auto& strings = sections[table.sh_link];
     const auto* symbols = file.at<ElfW(Sym)>(table.sh_offset, count);
-    const auto* names = file.at<char>(text.sh_offset, text.sh_size);
-    if (symbols == nullptr || names == nullptr || text.sh_size == 0 || names[text.sh_size - 1] != 0) continue;
+    const auto* names = file.at<char>(strings.sh_offset, strings.sh_size);
+    if (symbols == nullptr || names == nullptr || strings.sh_size == 0 || names[strings.sh_size - 1] != 0) continue;
     for (std::size_t k = 0; k < count; ++k) {
       const auto& s = symbols[k];
       const bool inside = (s.st_info & 0xf) == STT_FUNC && address >= s.st_value && address - s.st_value < s.st_size;
-      if (inside && s.st_name < text.sh_size) return names + s.st_name;
+      if (inside && s.st_name < strings.sh_size) return name.append(names + s.st_name, std::strlen(names + s.st_name));
     }
   }
-  return {};
 }
 
 struct address_search {
   ElfW(Addr) address;
-  std::string name;
+  text name;
 };
 
 inline int look_in_module(dl_phdr_info* module, std::size_t, void* argument) noexcept {
@@ -95,8 +95,7 @@ inline int look_in_module(dl_phdr_info* module, std::size_t, void* argument) noe
     if (part.p_type != PT_LOAD || search.address - module->dlpi_addr - part.p_vaddr >= part.p_memsz) continue;
     try {
       const bool program = module->dlpi_name == nullptr || *module->dlpi_name == 0;
-      const auto found = symbol_in(program ? "/proc/self/exe" : module->dlpi_name, search.address - module->dlpi_addr);
-      search.name.append(found.data(), found.size());
+      symbol_in(program ? "/proc/self/exe" : module->dlpi_name, search.address - module->dlpi_addr, search.name);
     } catch (...) {  // no memory: no name
     }
     return 1;
@@ -104,7 +103,7 @@ inline int look_in_module(dl_phdr_info* module, std::size_t, void* argument) noe
   return 0;
 }
 
-inline std::string mangled_name_at(const void* address) {
+inline text mangled_name_at(const void* address) {
   address_search search{reinterpret_cast<ElfW(Addr)>(address), {}};
   ::dl_iterate_phdr(&look_in_module, &search);
   return std::move(search.name);
@@ -112,7 +111,7 @@ inline std::string mangled_name_at(const void* address) {
 
 #else
 
-inline std::string mangled_name_at(const void*) { return {}; }
+inline text mangled_name_at(const void*) { return {}; }
 
 #endif
 
@@ -120,14 +119,18 @@ inline std::string mangled_name_at(const void*) { return {}; }
 
 /// The name of the function that `address` lies in, without its parameters and what the compiler appended, or
 /// `otherwise` where the program has been stripped of its symbols.
-inline std::string function_at(const void* address, const char* otherwise) {
-  const auto mangled = address == nullptr ? std::string() : detail::mangled_name_at(address);
-  if (mangled.empty()) return otherwise;
-  const std::string name = demangle(mangled.c_str());
+inline text function_at(const void* address, const char* otherwise) {
+  if (address == nullptr) return std::string_view(otherwise);
+  const text mangled = detail::mangled_name_at(address);
+  if (mangled.size() == 0) return std::string_view(otherwise);
+  text name = demangle_text(mangled.c_str());
   int depth = 0;  // of parentheses, seen from the end
   for (auto i = name.size(); i-- > 0;) {
-    if (name[i] == ')') ++depth;
-    if (name[i] == '(' && --depth == 0) return std::string(name.data(), i);
+    if (name.c_str()[i] == ')') ++depth;
+    if (name.c_str()[i] == '(' && --depth == 0) {
+      name.truncate(i);
+      break;
+    }
   }
   return name;
 }

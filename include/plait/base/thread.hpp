@@ -28,8 +28,9 @@ class thread {
     const int failure = ::pthread_create(&id_, nullptr, &run<F>, kept);
     if (failure != 0) {
       delete kept;
-      throw error(base::compose({"plait: the system did not start another thread: ", ::strerror(failure),
-                                 "; use fewer workers, or raise the limit (ulimit -u)"}));
+      throw error(base::compose_text({"plait: the system did not start another thread: ", ::strerror(failure),
+                                      "; use fewer workers, or raise the limit (ulimit -u)"})
+                      .c_str());
     }
     running_ = true;
   }

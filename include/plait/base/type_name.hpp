@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/base/config.hpp>
+#include <plait/base/text.hpp>
 
 #include <cxxabi.h>
 
@@ -14,15 +15,17 @@ namespace plait {
 
 /// The readable form of a mangled name (as type_info::name() gives it). A text that is no mangled name comes back
 /// unchanged.
-inline std::string demangle(const char* mangled) {
+inline base::text demangle_text(const char* mangled) {
   struct holder {
     char* text;
     ~holder() { std::free(text); }
   };
   int status = 0;
   const holder readable{abi::__cxa_demangle(mangled, nullptr, nullptr, &status)};
-  return status == 0 && readable.text != nullptr ? readable.text : mangled;
+  return std::string_view(status == 0 && readable.text != nullptr ? readable.text : mangled);
 }
+/// The same as a string.
+inline std::string demangle(const char* mangled) { return demangle_text(mangled).c_str(); }
 
 /// The readable name of a type, "std::vector<int, std::allocator<int> >".
 inline std::string type_name(const std::type_info& type) { return demangle(type.name()); }

@@ -21,16 +21,18 @@ struct pool_options {
   unsigned worker_count() const {
     if (workers == 0) return base::usable_processors();
     if (workers < 0 || workers > most_workers) {
-      throw error(base::compose({"plait: a pool of ", workers, " workers was asked for; possible are 1 to ",
-                                 most_workers, ", or 0 for one a processor"}));
+      throw error(base::compose_text({"plait: a pool of ", workers, " workers was asked for; possible are 1 to ",
+                                      most_workers, ", or 0 for one a processor"})
+                      .c_str());
     }
     return static_cast<unsigned>(workers);
   }
   unsigned blocking_limit() const {
     if (blocking_threads < 1 || blocking_threads > most_blocking_threads) {
       throw error(
-          base::compose({"plait: a pool with at most ", blocking_threads,
-                         " threads for blocking calls was asked for; possible are 1 to ", most_blocking_threads}));
+          base::compose_text({"plait: a pool with at most ", blocking_threads,
+                              " threads for blocking calls was asked for; possible are 1 to ", most_blocking_threads})
+              .c_str());
     }
     return static_cast<unsigned>(blocking_threads);
   }

@@ -23,7 +23,8 @@ namespace detail {
 
 struct unobserved_state {
   base::mutex mutex;
-  unobserved_exception_handler handler;
+  /// Calls the handler that was set. Null: none. So that only programs that set one compile std::function.
+  void (*call)(const std::exception_ptr& e, std::string_view task) = nullptr;
   static PLAIT_EXPORT unobserved_state& instance() {
     static auto* state = new unobserved_state;  // tasks may end after static destructors
     return *state;
@@ -31,46 +32,66 @@ struct unobserved_state {
 };
 
 /// "<type>: <what()>" of an exception.
-inline std::string describe(const std::exception_ptr& e) {
+inline base::text description_of(const std::exception_ptr& e) {
   try {
     std::rethrow_exception(e);
   } catch (const std::exception& x) {
-    return base::compose({type_name(typeid(x)), ": ", x.what()});
+    return base::compose_text({demangle_text(typeid(x).name()), ": ", x.what()});
   } catch (...) {
     const auto* type = abi::__cxa_current_exception_type();
-    return type != nullptr ? type_name(*type) : std::string("an exception of unknown type");
+    return type != nullptr ? demangle_text(type->name()) : base::text("an exception of unknown type");
   }
 }
+/// The same as a string.
+inline std::string describe(const std::exception_ptr& e) { return description_of(e).c_str(); }
 
 /// A text for a report of one line: line breaks stand as \n and \r.
-inline std::string in_one_line(std::string_view text) {
-  std::string line;
+inline base::text in_one_line(std::string_view text) {
+  base::text line;
   for (const char c : text) {
     if (c == '\n') {
-      line += "\\n";
+      line.append("\\n", 2);
     } else if (c == '\r') {
-      line += "\\r";
+      line.append("\\r", 2);
     } else {
-      line += c;
+      line.append(&c, 1);
     }
   }
   return line;
 }
 
-inline void report_unobserved(std::exception_ptr e, std::string_view task) noexcept {
+inline void print_unobserved(const std::exception_ptr& e, std::string_view task) {
+  std::fprintf(stderr, "plait: unobserved exception in %s: %s\n", in_one_line(task).c_str(),
+               in_one_line(description_of(e)).c_str());
+}
+
+inline void report_unobserved(const std::exception_ptr& e, std::string_view task) noexcept {
   try {
-    unobserved_exception_handler handler;
-    {
-      auto& state = unobserved_state::instance();
-      const std::lock_guard lock(state.mutex);
-      handler = state.handler;
-    }
-    if (handler) return handler(std::move(e), task);
-    std::fprintf(stderr, "plait: unobserved exception in %s: %s\n", in_one_line(task).c_str(),
-                 in_one_line(describe(e)).c_str());
+    auto& state = unobserved_state::instance();
+    state.mutex.lock();
+    auto* const call = state.call;
+    state.mutex.unlock();
+    (call != nullptr ? call : &print_unobserved)(e, task);
   } catch (...) {
     std::fputs("plait: the handler of unobserved exceptions threw\n", stderr);
   }
+}
+
+/// The handler, by the mutex of unobserved_state.
+PLAIT_EXPORT inline unobserved_exception_handler& unobserved_handler() {
+  static auto* handler = new unobserved_exception_handler;  // as there
+  return *handler;
+}
+
+/// What the state points to when there is a handler.
+inline void call_unobserved_handler(const std::exception_ptr& e, std::string_view task) {
+  unobserved_exception_handler handler;
+  {
+    const std::lock_guard lock(unobserved_state::instance().mutex);
+    handler = unobserved_handler();
+  }
+  if (!handler) return print_unobserved(e, task);  // taken away meanwhile
+  handler(e, task);
 }
 
 }  // namespace detail
@@ -81,7 +102,9 @@ inline void report_unobserved(std::exception_ptr e, std::string_view task) noexc
 inline unobserved_exception_handler set_unobserved_exception_handler(unobserved_exception_handler handler) {
   auto& state = detail::unobserved_state::instance();
   const std::lock_guard lock(state.mutex);
-  return std::exchange(state.handler, std::move(handler));
+  state.call = handler ? &detail::call_unobserved_handler : nullptr;
+  std::swap(handler, detail::unobserved_handler());
+  return handler;
 }
 
 }  // namespace plait
