@@ -10,8 +10,8 @@ template <class T>
 class box {
  public:
   box() noexcept = default;
-  explicit box(T* owned) noexcept : object_(owned) {}
-  box(box&& other) noexcept : object_(other.object_) { other.object_ = nullptr; }
+  PLAIT_ALWAYS_INLINE explicit box(T* owned) noexcept : object_(owned) {}
+  PLAIT_ALWAYS_INLINE box(box&& other) noexcept : object_(other.object_) { other.object_ = nullptr; }
   box& operator=(box&& other) noexcept {
     auto* const object = object_;
     object_ = other.object_;
@@ -25,9 +25,9 @@ class box {
     delete object_;
     object_ = nullptr;
   }
-  T* get() const noexcept { return object_; }
-  T& operator*() const noexcept { return *object_; }
-  T* operator->() const noexcept { return object_; }
+  PLAIT_ALWAYS_INLINE T* get() const noexcept { return object_; }
+  PLAIT_ALWAYS_INLINE T& operator*() const noexcept { return *object_; }
+  PLAIT_ALWAYS_INLINE T* operator->() const noexcept { return object_; }
 
  private:
   T* object_ = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/exchange.hpp>
 #include <plait/base/fiber.hpp>
 #include <plait/base/simulator.hpp>
 
@@ -86,7 +87,7 @@ class event_loop final : public simulator {
     auto& me = *current_;
     auto*& first = sleepers_[word];
     me.word = word;
-    me.next = std::exchange(first, &me);
+    me.next = base::exchange(first, &me);
     if (at_most < std::numeric_limits<std::int64_t>::max() - now_) schedule(me, now_ + at_most);
     suspend();
   }
@@ -171,7 +172,7 @@ class event_loop final : public simulator {
     }
   };
   struct scope {
-    explicit scope(event_loop& l) noexcept : before(std::exchange(plait_thread_simulator, &l)) {}
+    explicit scope(event_loop& l) noexcept : before(base::exchange(plait_thread_simulator, &l)) {}
     ~scope() { plait_thread_simulator = before; }
     simulator* before;
   };
@@ -192,7 +193,7 @@ class event_loop final : public simulator {
   void suspend() noexcept { current_->place->switch_to(main_); }
 
   void forget(thread& t) noexcept {
-    const auto found = sleepers_.find(std::exchange(t.word, nullptr));
+    const auto found = sleepers_.find(base::exchange(t.word, nullptr));
     auto** at = &found->second;
     while (*at != &t) at = &(*at)->next;
     *at = t.next;

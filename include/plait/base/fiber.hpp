@@ -3,6 +3,7 @@
 
 #include <plait/base/config.hpp>
 #include <plait/base/errors.hpp>
+#include <plait/base/exchange.hpp>
 #include <plait/base/thread_slot.hpp>
 
 #include <cxxabi.h>
@@ -39,7 +40,7 @@ class stack_memory {
     ::mprotect(lowest_, page, PROT_NONE);
   }
   stack_memory(stack_memory&& other) noexcept
-      : lowest_(std::exchange(other.lowest_, nullptr)), size_(other.size_), guard_(other.guard_) {}
+      : lowest_(base::exchange(other.lowest_, nullptr)), size_(other.size_), guard_(other.guard_) {}
   stack_memory& operator=(stack_memory&&) = delete;
   ~stack_memory() {
     if (lowest_ != nullptr) ::munmap(lowest_, size_);

@@ -24,11 +24,11 @@ class fixed_array {
     ::operator delete(first_, std::align_val_t(alignof(T)));
   }
 
-  std::size_t size() const noexcept { return size_; }
-  T& operator[](std::size_t i) noexcept { return first_[i]; }
-  const T& operator[](std::size_t i) const noexcept { return first_[i]; }
-  T* begin() noexcept { return first_; }
-  T* end() noexcept { return first_ + size_; }
+  PLAIT_ALWAYS_INLINE std::size_t size() const noexcept { return size_; }
+  PLAIT_ALWAYS_INLINE T& operator[](std::size_t i) noexcept { return first_[i]; }
+  PLAIT_ALWAYS_INLINE const T& operator[](std::size_t i) const noexcept { return first_[i]; }
+  PLAIT_ALWAYS_INLINE T* begin() noexcept { return first_; }
+  PLAIT_ALWAYS_INLINE T* end() noexcept { return first_ + size_; }
 
  private:
   /// The memory alone. A constructor that delegates to this one and then throws runs the destructor.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/exchange.hpp>
 #include <plait/base/large_pages.hpp>
 #include <plait/base/thread_slot.hpp>
 
@@ -84,7 +85,7 @@ class frame_depot {
   frame_list carve(std::size_t size_class) {
     const std::size_t size = size_class * frame_grain;
     if (static_cast<std::size_t>(rest_end_ - rest_) < size * frame_batch) take_slab(size * frame_batch);
-    auto* memory = std::exchange(rest_, rest_ + size * frame_batch);
+    auto* memory = base::exchange(rest_, rest_ + size * frame_batch);
     free_frame* list = nullptr;
     for (std::size_t i = frame_batch; i-- > 0;) list = ::new (memory + i * size) free_frame{list};
     return {list, frame_batch};
@@ -166,14 +167,14 @@ class frame_cache {
     auto* first = list.head;
     auto* last = first;
     for (std::uint32_t i = 1; i < frame_batch; ++i) last = last->next;
-    list.head = std::exchange(last->next, nullptr);
+    list.head = base::exchange(last->next, nullptr);
     list.count -= frame_batch;
     frame_depot::instance().give(size_class, {first, frame_batch});
   }
 
   void flush() noexcept {
     for (std::size_t c = 0; c < frame_classes; ++c) {
-      if (lists_[c].head != nullptr) frame_depot::instance().give(c, std::exchange(lists_[c], frame_list{}));
+      if (lists_[c].head != nullptr) frame_depot::instance().give(c, base::exchange(lists_[c], frame_list{}));
     }
   }
 
@@ -214,7 +215,7 @@ struct frame_cache::owner {
   ~owner() {
     plait_thread_frames = &no_frames;
     cache->flush();
-    delete std::exchange(cache, nullptr);
+    delete base::exchange(cache, nullptr);
   }
 };
 

@@ -17,12 +17,12 @@ class function_ref<R(Args...)> {
  public:
   template <class F>
     requires(!std::is_same_v<std::remove_cvref_t<F>, function_ref> && std::is_invocable_r_v<R, F&, Args...>)
-  function_ref(F&& f)
+  PLAIT_ALWAYS_INLINE function_ref(F&& f)
   noexcept  // NOLINT(google-explicit-constructor): made to be passed implicitly
       : object_(const_cast<void*>(static_cast<const void*>(__builtin_addressof(f)))),
         call_(&call<std::remove_reference_t<F>>) {}
 
-  R operator()(Args... args) const { return call_(object_, static_cast<Args&&>(args)...); }
+  PLAIT_ALWAYS_INLINE R operator()(Args... args) const { return call_(object_, static_cast<Args&&>(args)...); }
 
  private:
   template <class F>

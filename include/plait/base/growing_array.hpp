@@ -15,7 +15,7 @@ template <class T>
 class growing_array {
  public:
   growing_array() noexcept = default;
-  growing_array(growing_array&& other) noexcept { swap(other); }
+  PLAIT_ALWAYS_INLINE growing_array(growing_array&& other) noexcept { swap(other); }
   growing_array& operator=(growing_array&& other) noexcept {
     swap(other);
     return *this;
@@ -31,7 +31,7 @@ class growing_array {
     ::new (static_cast<void*>(first_ + size_)) T(static_cast<T&&>(value));
     ++size_;
   }
-  void pop_back() noexcept { first_[--size_].~T(); }
+  PLAIT_ALWAYS_INLINE void pop_back() noexcept { first_[--size_].~T(); }
   /// Takes the element at an index away; those after it move up.
   void erase(std::size_t index) noexcept {
     for (; index + 1 < size_; ++index) first_[index] = static_cast<T&&>(first_[index + 1]);
@@ -79,17 +79,17 @@ class growing_array {
     other.capacity_ = capacity;
   }
 
-  std::size_t size() const noexcept { return size_; }
-  std::size_t capacity() const noexcept { return capacity_; }
-  bool empty() const noexcept { return size_ == 0; }
-  T& operator[](std::size_t i) noexcept { return first_[i]; }
-  const T& operator[](std::size_t i) const noexcept { return first_[i]; }
-  T& back() noexcept { return first_[size_ - 1]; }
-  const T& back() const noexcept { return first_[size_ - 1]; }
-  T* begin() noexcept { return first_; }
-  T* end() noexcept { return first_ + size_; }
-  const T* begin() const noexcept { return first_; }
-  const T* end() const noexcept { return first_ + size_; }
+  PLAIT_ALWAYS_INLINE std::size_t size() const noexcept { return size_; }
+  PLAIT_ALWAYS_INLINE std::size_t capacity() const noexcept { return capacity_; }
+  PLAIT_ALWAYS_INLINE bool empty() const noexcept { return size_ == 0; }
+  PLAIT_ALWAYS_INLINE T& operator[](std::size_t i) noexcept { return first_[i]; }
+  PLAIT_ALWAYS_INLINE const T& operator[](std::size_t i) const noexcept { return first_[i]; }
+  PLAIT_ALWAYS_INLINE T& back() noexcept { return first_[size_ - 1]; }
+  PLAIT_ALWAYS_INLINE const T& back() const noexcept { return first_[size_ - 1]; }
+  PLAIT_ALWAYS_INLINE T* begin() noexcept { return first_; }
+  PLAIT_ALWAYS_INLINE T* end() noexcept { return first_ + size_; }
+  PLAIT_ALWAYS_INLINE const T* begin() const noexcept { return first_; }
+  PLAIT_ALWAYS_INLINE const T* end() const noexcept { return first_ + size_; }
 
  private:
   T* first_ = nullptr;

@@ -3,6 +3,7 @@
 
 #include <plait/base/compose.hpp>
 #include <plait/base/errors.hpp>
+#include <plait/base/exchange.hpp>
 #include <plait/base/simulator.hpp>
 
 #include <pthread.h>
@@ -36,8 +37,8 @@ class thread {
   }
   thread(thread&& other) noexcept
       : id_(other.id_),
-        running_(std::exchange(other.running_, false)),
-        simulated_(std::exchange(other.simulated_, nullptr)) {}
+        running_(base::exchange(other.running_, false)),
+        simulated_(base::exchange(other.simulated_, nullptr)) {}
   thread& operator=(thread&& other) noexcept {
     std::swap(id_, other.id_);
     std::swap(running_, other.running_);
@@ -48,8 +49,8 @@ class thread {
 
   /// Waits for the end of the body; does nothing where there is none.
   void join() noexcept {
-    if (std::exchange(running_, false)) ::pthread_join(id_, nullptr);
-    if (auto* simulated = std::exchange(simulated_, nullptr)) this_simulator()->join(simulated);
+    if (base::exchange(running_, false)) ::pthread_join(id_, nullptr);
+    if (auto* simulated = base::exchange(simulated_, nullptr)) this_simulator()->join(simulated);
   }
 
  private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/base/atomic.hpp>
+#include <plait/base/exchange.hpp>
 #include <plait/base/frame_pool.hpp>
 #include <plait/sched/job.hpp>
 #include <plait/sched/stop_node.hpp>
@@ -57,7 +58,7 @@ class family : public base::in_frame_memory {
   /// Gives back what add_own_child has left: before the unit joins its children, or ends.
   void settle() noexcept {
     if (credit_ != 0)
-      word_.fetch_sub(std::exchange(credit_, 0) * (one_child + one_subtree),
+      word_.fetch_sub(base::exchange(credit_, 0) * (one_child + one_subtree),
                       std::memory_order_relaxed);  // not the last
   }
   void add_subtree() noexcept { word_.fetch_add(one_subtree, std::memory_order_relaxed); }  // see subtree_ended
@@ -70,7 +71,7 @@ class family : public base::in_frame_memory {
     waiter* joiner = nullptr;
     if ((before & joining) != 0 && children(before) == 1) {
       word_.fetch_and(~joining, std::memory_order_relaxed);  // the unit is suspended, so it keeps the family alive
-      joiner = std::exchange(joiner_, nullptr);
+      joiner = base::exchange(joiner_, nullptr);
     }
     if (complete && subtrees(before) == 1) {
       if (auto* above = end()) above->subtree_ended();
@@ -122,7 +123,7 @@ class family : public base::in_frame_memory {
   /// The unit has ended.
   void leave() noexcept {
     stops.mutex.lock();
-    auto* upper = std::exchange(stops.above, nullptr);
+    auto* upper = base::exchange(stops.above, nullptr);
     stops.joined.store(true, std::memory_order_relaxed);  // by the mutex: nobody joins it any more
     stops.mutex.unlock();
     if (upper == nullptr) return;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/base/atomic.hpp>
+#include <plait/base/exchange.hpp>
 #include <plait/sched/job.hpp>
 
 #include <atomic>
@@ -12,7 +13,7 @@ namespace plait::sched {
 /// Turns a list by next_job round; gives its new first job.
 inline job* reversed(job* list) noexcept {
   job* first = nullptr;
-  while (list != nullptr) first = std::exchange(list, std::exchange(list->next_job, first));
+  while (list != nullptr) first = base::exchange(list, base::exchange(list->next_job, first));
   return first;
 }
 
@@ -33,7 +34,7 @@ class job_queue {
 
   /// Puts a list, linked in order of arrival, back at the end. Any thread.
   void push_all(job* first) noexcept {
-    while (first != nullptr) push(std::exchange(first, first->next_job));
+    while (first != nullptr) push(base::exchange(first, first->next_job));
   }
 
   /// All jobs, linked in the order in which they came, or null. Any thread.

@@ -3,6 +3,7 @@
 
 #include <plait/base/atomic.hpp>
 #include <plait/base/errors.hpp>
+#include <plait/base/exchange.hpp>
 #include <plait/base/fixed_array.hpp>
 #include <plait/base/function_ref.hpp>
 #include <plait/base/module.hpp>
@@ -443,7 +444,7 @@ class pool {
 
   bool post_all(sched::job* list) noexcept {
     if (list == nullptr) return false;
-    while (list != nullptr) post(std::exchange(list, list->next_job));
+    while (list != nullptr) post(base::exchange(list, list->next_job));
     return true;
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/exchange.hpp>
 #include <plait/base/thread_slot.hpp>
 #include <plait/base/topology.hpp>
 #include <plait/obs/counters.hpp>
@@ -70,7 +71,7 @@ class alignas(64) worker {
   /// It serves at the time `now`: keeps the time from one to the next below a fraction of a millisecond where tasks
   /// are long, and the cost of it low where they are short.
   void served(std::int64_t now) noexcept {
-    const auto since = now - std::exchange(served_, now);
+    const auto since = now - base::exchange(served_, now);
     if (since > 100'000) {
       serve_mask >>= 1;
     } else if (since < 25'000) {
@@ -95,7 +96,7 @@ class alignas(64) worker {
   /// The next job that is bound to this worker, or null.
   job* next_bound() noexcept {
     if (bound_ == nullptr) bound_ = inbox.take_all();
-    return bound_ == nullptr ? nullptr : std::exchange(bound_, bound_->next_job);
+    return bound_ == nullptr ? nullptr : base::exchange(bound_, bound_->next_job);
   }
   /// Jobs for this worker, by itself, from `first` to `last` in order, before those that wait.
   void add_bound(job* first, job* last) noexcept {
@@ -110,7 +111,7 @@ class alignas(64) worker {
     auto* first = from.take_all();
     if (first == nullptr) return nullptr;
     auto* newest = reversed(first->next_job);
-    while (newest != nullptr) push(rest, std::exchange(newest, newest->next_job));
+    while (newest != nullptr) push(rest, base::exchange(newest, newest->next_job));
     return first;
   }
   /// From a queue of any worker: the oldest job that may run on top of this stack, or null. The rest stays. One thread
@@ -183,7 +184,7 @@ class alignas(64) worker {
   static bool is_bound(const unit& u) noexcept { return u.started == 0; }
   static bool is_bound(const job& j) noexcept { return j.as != nullptr && is_bound(*j.as); }
   /// The unit that has just begun here goes on only here from now on.
-  void bind(unit& u) noexcept { bound_since_ = std::exchange(u.started, 0); }
+  void bind(unit& u) noexcept { bound_since_ = base::exchange(u.started, 0); }
   /// Whether a bound unit, whose worker this is, may run on top of the stack.
   bool may_run_bound() const noexcept { return bound_since_ > waiting_since_; }
   /// Its continuation, which may not: it waits until the stack has become lower.
@@ -202,8 +203,8 @@ class alignas(64) worker {
   }
   /// The same in the middle of a unit, for a coroutine that belongs to none.
   void resume_foreign(std::coroutine_handle<> h) noexcept {
-    auto* const unit_before = std::exchange(current, nullptr);
-    const auto stashed_before = std::exchange(stashed_, {});
+    auto* const unit_before = base::exchange(current, nullptr);
+    const auto stashed_before = base::exchange(stashed_, {});
     resume(h);
     current = unit_before;
     stashed_ = stashed_before;
@@ -248,7 +249,7 @@ class alignas(64) worker {
       worker_.waiting_ = waiting_;
       worker_.innermost_ = outer_;
       if (!worker_.aside.empty()) worker_.reconsider();
-      if (worker_.kept_ != nullptr) worker_.inbox.push(std::exchange(worker_.kept_, nullptr));
+      if (worker_.kept_ != nullptr) worker_.inbox.push(base::exchange(worker_.kept_, nullptr));
     }
     stack_scope(const stack_scope&) = delete;
     stack_scope& operator=(const stack_scope&) = delete;
@@ -309,11 +310,11 @@ class alignas(64) worker {
   /// before.
   void reconsider() noexcept {
     auto* newest = reversed(aside.take_all());
-    while (newest != nullptr) push(own, std::exchange(newest, newest->next_job));
+    while (newest != nullptr) push(own, base::exchange(newest, newest->next_job));
   }
 
   void drain_stash() noexcept {
-    while (stashed_) std::exchange(stashed_, {}).resume();
+    while (stashed_) base::exchange(stashed_, {}).resume();
   }
   /// There is one place: where code that was resumed by hand ends here twice before control comes back, the second goes
   /// on at once.

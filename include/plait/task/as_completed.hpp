@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/base/atomic.hpp>
+#include <plait/base/exchange.hpp>
 #include <plait/base/mutex.hpp>
 #include <plait/sched/suspended_list.hpp>
 #include <plait/task/children.hpp>
@@ -50,7 +51,7 @@ class ready_queue {
     {
       const std::lock_guard lock(mutex_);
       ready_.push_back(index);
-      w = std::exchange(waiter_, nullptr);
+      w = base::exchange(waiter_, nullptr);
     }
     if (w != nullptr) resume_later(w);
   }
@@ -87,7 +88,7 @@ class ready_queue {
 class ready_queue_hold {
  public:
   explicit ready_queue_hold(ready_queue* queue) noexcept : queue_(queue) {}
-  ready_queue_hold(ready_queue_hold&& other) noexcept : queue_(std::exchange(other.queue_, nullptr)) {}
+  ready_queue_hold(ready_queue_hold&& other) noexcept : queue_(base::exchange(other.queue_, nullptr)) {}
   ready_queue_hold& operator=(ready_queue_hold&& other) noexcept {
     std::swap(queue_, other.queue_);
     return *this;

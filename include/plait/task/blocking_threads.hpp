@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/exchange.hpp>
 #include <plait/base/thread.hpp>
 #include <plait/base/thread_signal.hpp>
 #include <plait/task/suspension.hpp>
@@ -36,7 +37,7 @@ class blocking_threads final : public sched::pool_part {
     ending_ = true;
     while (idle_ != nullptr) wake_one();
     mutex_.unlock();
-    while (all_ != nullptr) end(std::exchange(all_, all_->next));  // nobody enters or leaves any more
+    while (all_ != nullptr) end(base::exchange(all_, all_->next));  // nobody enters or leaves any more
     end(left_);
   }
 
@@ -101,16 +102,16 @@ class blocking_threads final : public sched::pool_part {
       if (count_ == 0) throw;
       return;  // those that there are will come to it
     }
-    m->next = std::exchange(all_, m);
+    m->next = base::exchange(all_, m);
     ++count_;
   }
   void wake_one() noexcept {
-    auto* m = std::exchange(idle_, idle_->next_idle);
+    auto* m = base::exchange(idle_, idle_->next_idle);
     m->woken.set();
   }
   void lie_down(member& me) noexcept {
     me.woken.reset();
-    me.next_idle = std::exchange(idle_, &me);
+    me.next_idle = base::exchange(idle_, &me);
   }
   static void unlink(member& which, member*& first, member* member::*next) noexcept {
     auto** at = &first;
@@ -146,7 +147,7 @@ class blocking_threads final : public sched::pool_part {
   void leave(member& me) noexcept {
     unlink(me, all_, &member::next);
     --count_;
-    auto* before = std::exchange(left_, &me);
+    auto* before = base::exchange(left_, &me);
     mutex_.unlock();
     end(before);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/exchange.hpp>
 #include <plait/base/frame_pool.hpp>
 #include <plait/base/symbol.hpp>
 #include <plait/task/foreign.hpp>
@@ -70,7 +71,7 @@ PLAIT_NOINLINE inline std::coroutine_handle<> end_fork(cell_base& cell, start_re
 template <class End>
 void end_as(worker* w, unit& ended, End end) noexcept {
   if (w == nullptr) return end();
-  auto* const before = std::exchange(w->current, &ended);
+  auto* const before = base::exchange(w->current, &ended);
   end();
   w->current = before;
 }

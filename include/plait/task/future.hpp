@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/base/clock.hpp>
+#include <plait/base/exchange.hpp>
 #include <plait/task/blocking_wait.hpp>
 #include <plait/task/held_result.hpp>
 #include <plait/task/promise_wait.hpp>
@@ -165,7 +166,7 @@ class [[nodiscard("a dropped future detaches its task, or waits for it if it was
   future(future && other) noexcept : held_(std::move(other.held_)) {}
   future& operator=(future&& other) noexcept {
     auto taken = std::move(other.held_);
-    const auto before = std::exchange(held_, std::move(taken));  // nothing, where both are the same
+    const auto before = base::exchange(held_, std::move(taken));  // nothing, where both are the same
     if (before.has_cell()) detail::drop(before.cell());
     return *this;
   }

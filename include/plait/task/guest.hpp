@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/exchange.hpp>
 #include <plait/task/observers.hpp>
 #include <plait/task/start_record.hpp>
 
@@ -25,7 +26,7 @@ inline family* end_guest(guest_record* g) noexcept {
 
 inline family* leave_as_guest(guest_record* g, family* above) noexcept {
   g->above = above;
-  if (auto* host = std::exchange(g->host, nullptr)) host->subtree_ended();
+  if (auto* host = base::exchange(g->host, nullptr)) host->subtree_ended();
   const auto* w = worker::of_this_thread();
   if (g->home == nullptr || above == nullptr || (w != nullptr && &w->home() == g->home)) return end_guest(g);
   g->execute = [](sched::job* j, worker&) noexcept {
@@ -63,7 +64,7 @@ inline void move_guest(unit& u, worker& from, pool& to) {
     next = &to.ground();
   }
   // From here on the pool that it leaves may end; it waits for the thread of its worker.
-  if (auto* before = std::exchange(g.host, next)) before->subtree_ended();
+  if (auto* before = base::exchange(g.host, next)) before->subtree_ended();
 }
 
 }  // namespace plait::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/base/atomic.hpp>
+#include <plait/base/exchange.hpp>
 #include <plait/base/mutex.hpp>
 #include <plait/base/pause.hpp>
 #include <plait/sched/pool.hpp>
@@ -71,7 +72,7 @@ class alignas(16) observer_block {
       callback* next = nullptr;
       {
         const std::lock_guard lock(mutex_);
-        next = std::exchange(callbacks_, nullptr);
+        next = base::exchange(callbacks_, nullptr);
         callbacks_end_ = &callbacks_;
         if (next == nullptr) {
           closed_ = true;
@@ -86,10 +87,10 @@ class alignas(16) observer_block {
   sched::job* take_waiters() noexcept {
     const std::lock_guard lock(mutex_);
     waiters_end_ = &waiters_;
-    auto* rest = std::exchange(waiters_, nullptr);
+    auto* rest = base::exchange(waiters_, nullptr);
     if (first_ == nullptr) return rest;
     first_->next_job = rest;
-    return std::exchange(first_, nullptr);
+    return base::exchange(first_, nullptr);
   }
   /// Whether the calling thread is running the callbacks: to them the cell is done.
   bool is_completing_here() const noexcept {
@@ -98,7 +99,7 @@ class alignas(16) observer_block {
 
  private:
   static void delete_all(callback* c) noexcept {
-    while (c != nullptr) delete std::exchange(c, c->next);
+    while (c != nullptr) delete base::exchange(c, c->next);
   }
 
   base::mutex mutex_;
@@ -229,7 +230,7 @@ inline waiter* resume_rest(sched::job* waiters) noexcept {
   auto* first = static_cast<waiter*>(waiters);
   if (first == nullptr) return nullptr;
   for (auto* rest = first->next_job; rest != nullptr;) {
-    resume_later(static_cast<waiter*>(std::exchange(rest, rest->next_job)));
+    resume_later(static_cast<waiter*>(base::exchange(rest, rest->next_job)));
   }
   return first;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/base/errors.hpp>
+#include <plait/base/exchange.hpp>
 #include <plait/base/frame_pool.hpp>
 #include <plait/task/future.hpp>
 #include <plait/task/observers.hpp>
@@ -120,11 +121,11 @@ class promise {
   using value_type = T;
 
   promise() : cell_(new detail::promise_cell<T>) {}
-  promise(promise&& other) noexcept : cell_(std::exchange(other.cell_, nullptr)) {}
+  promise(promise&& other) noexcept : cell_(base::exchange(other.cell_, nullptr)) {}
   promise& operator=(promise&& other) noexcept {
     if (this != &other) {
       if (cell_ != nullptr) cell_->abandon();
-      cell_ = std::exchange(other.cell_, nullptr);
+      cell_ = base::exchange(other.cell_, nullptr);
     }
     return *this;
   }

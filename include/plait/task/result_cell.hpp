@@ -3,6 +3,7 @@
 
 #include <plait/base/atomic.hpp>
 #include <plait/base/errors.hpp>
+#include <plait/base/exchange.hpp>
 #include <plait/sched/job.hpp>
 
 #include <atomic>
@@ -237,7 +238,7 @@ struct result_cell : cell_base {
   [[noreturn]] PLAIT_NOINLINE void rethrow_taken() {
     if (ended == outcome::none) refuse_interrupted_await();
     seen = true;
-    std::rethrow_exception(std::exchange(error, nullptr));
+    std::rethrow_exception(base::exchange(error, nullptr));
   }
 };
 

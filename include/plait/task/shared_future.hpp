@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/base/atomic.hpp>
+#include <plait/base/exchange.hpp>
 #include <plait/task/future.hpp>
 
 #include <atomic>
@@ -78,9 +79,9 @@ class [[nodiscard("a dropped shared_future may be the last one of its task")]] s
   shared_future(const shared_future& other) noexcept : state_(other.state_) {
     if (state_ != nullptr) state_->keep();
   }
-  shared_future(shared_future && other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  shared_future(shared_future && other) noexcept : state_(base::exchange(other.state_, nullptr)) {}
   shared_future& operator=(shared_future other) noexcept {
-    auto* before = std::exchange(state_, std::exchange(other.state_, nullptr));
+    auto* before = base::exchange(state_, base::exchange(other.state_, nullptr));
     if (before != nullptr) before->release();
     return *this;
   }

@@ -4,6 +4,7 @@
 #include <plait/base/atomic.hpp>
 #include <plait/base/clock.hpp>
 #include <plait/base/errors.hpp>
+#include <plait/base/exchange.hpp>
 #include <plait/base/mutex.hpp>
 #include <plait/task/fork.hpp>
 
@@ -114,7 +115,7 @@ class thrown_in_parts {
   }
   /// When all parts have ended.
   void rethrow() {
-    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    if (error_) std::rethrow_exception(base::exchange(error_, nullptr));
   }
 
  private:

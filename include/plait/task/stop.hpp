@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/base/atomic.hpp>
+#include <plait/base/exchange.hpp>
 #include <plait/task/observers.hpp>
 #include <plait/task/start_record.hpp>
 
@@ -77,7 +78,7 @@ inline void request_stop(family& of) noexcept {
     f->stops.mutex.unlock();
   }
   while (first != nullptr) {
-    auto* f = std::exchange(first, first->stops.next_told);
+    auto* f = base::exchange(first, first->stops.next_told);
     tell(f->stops);
     f->subtree_ended();
   }

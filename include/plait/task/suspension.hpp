@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/base/errors.hpp>
+#include <plait/base/exchange.hpp>
 #include <plait/sched/suspended_list.hpp>
 #include <plait/task/stop.hpp>
 
@@ -140,7 +141,7 @@ class suspension_queue {
       s->take();
     }
     last_ = nullptr;
-    return std::exchange(first_, nullptr);
+    return base::exchange(first_, nullptr);
   }
   /// An interruption: takes it out and gives it if it is there; if it has not come yet, it will not.
   waiter* withdraw(suspension& s) noexcept {
@@ -161,7 +162,7 @@ class suspension_queue {
 
 /// Resumes all of a list that take_all gave.
 inline void resume_all(sched::job* list) noexcept {
-  while (list != nullptr) resume_later(static_cast<waiter*>(std::exchange(list, list->next_job)));
+  while (list != nullptr) resume_later(static_cast<waiter*>(base::exchange(list, list->next_job)));
 }
 
 }  // namespace plait::detail

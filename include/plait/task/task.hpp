@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/exchange.hpp>
 #include <plait/base/functional.hpp>
 #include <plait/task/frame.hpp>
 
@@ -20,7 +21,7 @@ class [[nodiscard("a task does nothing until it is co_awaited, forked, spawned o
   using value_type = T;
 
   task() noexcept = default;
-  task(task && other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+  task(task && other) noexcept : frame_(base::exchange(other.frame_, nullptr)) {}
   task& operator=(task&& other) noexcept {
     std::swap(frame_, other.frame_);
     return *this;
@@ -58,7 +59,7 @@ class [[nodiscard("a task does nothing until it is co_awaited, forked, spawned o
   detail::task_handle<T> release() {
     if (!frame_) [[unlikely]]
       detail::refuse_empty_task();
-    return std::exchange(frame_, nullptr);
+    return base::exchange(frame_, nullptr);
   }
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/exchange.hpp>
 #include <plait/base/functional.hpp>
 #include <plait/task/fork.hpp>
 #include <plait/task/spawn.hpp>
@@ -71,7 +72,7 @@ class task_group {
     std::exception_ptr failure;
     {
       const std::lock_guard lock(mutex_);
-      failure = std::exchange(failure_, nullptr);
+      failure = base::exchange(failure_, nullptr);
       stopped_ = false;
     }
     if (failure) std::rethrow_exception(failure);
@@ -81,7 +82,7 @@ class task_group {
   void request_stop() noexcept {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
-    const bool outer = std::exchange(telling_, true);
+    const bool outer = base::exchange(telling_, true);
     for (std::size_t i = 0; i < joining_.size(); ++i) stop(joining_[i]);
     for (std::size_t i = 0; i < children_.size(); ++i) stop(children_[i]);  // there may be more of them meanwhile
     telling_ = outer;

@@ -3,6 +3,7 @@
 
 #include <plait/base/atomic.hpp>
 #include <plait/base/errors.hpp>
+#include <plait/base/exchange.hpp>
 #include <plait/base/fixed_array.hpp>
 #include <plait/base/pause.hpp>
 #include <plait/sched/suspended_list.hpp>
@@ -166,7 +167,7 @@ class [[nodiscard("when_any does nothing until it is co_awaited")]] any_awaiter 
   void leave() noexcept {
     if (state_ == nullptr) return;
     state_->leave();
-    std::exchange(state_, nullptr)->release();
+    base::exchange(state_, nullptr)->release();
   }
 
   Cells cells_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/base/atomic.hpp>
+#include <plait/base/exchange.hpp>
 #include <plait/task/sync/sync_awaiter.hpp>
 
 #include <atomic>
@@ -27,7 +28,7 @@ class async_mutex {
     guard() noexcept = default;
     /// Takes over a lock that the caller has.
     explicit guard(async_mutex & locked) noexcept : mutex_(&locked) {}
-    guard(guard && other) noexcept : mutex_(std::exchange(other.mutex_, nullptr)) {}
+    guard(guard && other) noexcept : mutex_(base::exchange(other.mutex_, nullptr)) {}
     guard& operator=(guard other) noexcept {
       std::swap(mutex_, other.mutex_);
       return *this;
@@ -38,7 +39,7 @@ class async_mutex {
     bool owns_lock() const noexcept { return mutex_ != nullptr; }
     /// Before the end.
     void unlock() {
-      if (auto* m = std::exchange(mutex_, nullptr)) m->unlock();
+      if (auto* m = base::exchange(mutex_, nullptr)) m->unlock();
     }
 
    private:

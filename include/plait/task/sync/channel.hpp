@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/exchange.hpp>
 #include <plait/base/frame_pool.hpp>
 #include <plait/task/sync/channel_core.hpp>
 
@@ -131,7 +132,7 @@ class channel<T>::receive_awaiter final : public detail::channel_core::receiver 
   ~receive_awaiter() { delete static_cast<item*>(this->item_); }
   std::optional<T> await_resume() {
     this->finish();
-    return item::value_of(std::exchange(this->item_, nullptr));
+    return item::value_of(base::exchange(this->item_, nullptr));
   }
 };
 
@@ -140,10 +141,10 @@ template <class T>
 class [[nodiscard("nothing is sent before co_await")]] channel<T>::send_operation {
  public:
   send_operation(detail::channel_core & core, item * what) noexcept : core_(&core), item_(what) {}
-  send_operation(send_operation && other) noexcept : core_(other.core_), item_(std::exchange(other.item_, nullptr)) {}
+  send_operation(send_operation && other) noexcept : core_(other.core_), item_(base::exchange(other.item_, nullptr)) {}
   send_operation& operator=(send_operation&&) = delete;
   ~send_operation() { delete item_; }
-  send_awaiter operator co_await()&& noexcept { return send_awaiter(*core_, std::exchange(item_, nullptr)); }
+  send_awaiter operator co_await()&& noexcept { return send_awaiter(*core_, base::exchange(item_, nullptr)); }
 
  private:
   detail::channel_core* core_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/exchange.hpp>
 #include <plait/task/sync/sync_awaiter.hpp>
 
 #include <coroutine>
@@ -103,7 +104,7 @@ class channel_core::sender : public party {
       const std::lock_guard hold(lock_);
       if (core_.closed) return true;
       if (!core_.has_place()) return false;
-      woken = core_.put(std::exchange(item_, nullptr));
+      woken = core_.put(base::exchange(item_, nullptr));
     }
     if (woken != nullptr) resume_later(woken);
     return true;
@@ -115,7 +116,7 @@ class channel_core::sender : public party {
       const std::lock_guard hold(lock_);
       if (!queue_.pass(*this) || core_.closed) return false;
       if (!core_.has_place()) return queue_.push_back(*this);
-      woken = core_.put(std::exchange(item_, nullptr));
+      woken = core_.put(base::exchange(item_, nullptr));
     }
     if (woken != nullptr) resume_later(woken);
     return false;
@@ -173,7 +174,7 @@ inline suspension* channel_core::put(channel_item* item) noexcept {
 
 inline channel_item* channel_core::take(suspension*& woken) noexcept {
   woken = senders.pop_front();
-  auto* from_sender = woken != nullptr ? std::exchange(static_cast<party*>(woken)->item_, nullptr) : nullptr;
+  auto* from_sender = woken != nullptr ? base::exchange(static_cast<party*>(woken)->item_, nullptr) : nullptr;
   auto* oldest = take_buffered();
   if (oldest == nullptr) return from_sender;
   if (from_sender != nullptr) append(from_sender);
