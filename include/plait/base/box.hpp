@@ -9,10 +9,10 @@ namespace plait::base {
 template <class T>
 class box {
  public:
-  box() noexcept = default;
+  PLAIT_ALWAYS_INLINE box() noexcept {}
   PLAIT_ALWAYS_INLINE explicit box(T* owned) noexcept : object_(owned) {}
   PLAIT_ALWAYS_INLINE box(box&& other) noexcept : object_(other.object_) { other.object_ = nullptr; }
-  box& operator=(box&& other) noexcept {
+  PLAIT_ALWAYS_INLINE box& operator=(box&& other) noexcept {
     auto* const object = object_;
     object_ = other.object_;
     other.object_ = object;
@@ -21,7 +21,7 @@ class box {
   ~box() { delete object_; }
 
   /// Ends the object now. It can still be seen through the box while its destructor runs.
-  void reset() noexcept {
+  PLAIT_ALWAYS_INLINE void reset() noexcept {
     delete object_;
     object_ = nullptr;
   }

@@ -76,7 +76,7 @@ inline exception_codec find_exception(std::string_view key) {
 }
 
 template <class E>
-void throw_as(const std::string& text) {
+[[noreturn]] PLAIT_ALWAYS_INLINE void throw_as(const std::string& text) {
   if constexpr (text_exception<E>) {
     throw E(text);
   } else {
