@@ -58,7 +58,7 @@ class family : public base::in_frame_memory {
   /// Gives back what add_own_child has left: before the unit joins its children, or ends.
   void settle() noexcept {
     if (credit_ != 0)
-      word_.fetch_sub(base::exchange(credit_, 0) * (one_child + one_subtree),
+      word_.fetch_sub(base::exchange(credit_, std::uint64_t{0}) * (one_child + one_subtree),
                       std::memory_order_relaxed);  // not the last
   }
   void add_subtree() noexcept { word_.fetch_add(one_subtree, std::memory_order_relaxed); }  // see subtree_ended
