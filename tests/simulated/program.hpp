@@ -6,6 +6,7 @@
 #include <plait/net/simulated.hpp>
 #include <plait/plait.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -40,7 +41,8 @@ struct outcome {
   long tasks = 0;
 };
 
-/// Runs the program of a seed. disturb: called with the world before it runs.
-outcome run(std::uint64_t seed, const std::function<void(plait::net::simulated_world&)>& disturb = {});
+/// Runs the program of a seed. disturb: called with the world before it runs. limit: a run that takes longer is broken.
+outcome run(std::uint64_t seed, const std::function<void(plait::net::simulated_world&)>& disturb = {},
+            std::chrono::nanoseconds limit = std::chrono::seconds(5));
 
 }  // namespace random_program

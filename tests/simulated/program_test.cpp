@@ -17,8 +17,8 @@ using std::chrono::microseconds;
 using std::chrono::nanoseconds;
 
 struct task_record {
-  int run = 0;           ///< in which it was submitted
-  int executed = 0;      ///< how often
+  int run = 0;             ///< in which it was submitted
+  int executed = 0;        ///< how often
   bool cancelled = false;  ///< it may not be executed
   bool awaited = false;    ///< somebody waits for its end
   bool ended = false;      ///< and has seen it
@@ -28,13 +28,13 @@ struct task_record {
 struct record {
   plait::net::simulated_world* world = nullptr;
   std::uint64_t seed = 0;
-  int run = 0;          ///< the present one
+  int run = 0;           ///< the present one
   bool running = false;  ///< no rank has left it
   int most_tasks = 0;
   std::vector<task_record> tasks;
   std::vector<std::string> broken;
-  nanoseconds last{};  ///< when something happened last
-  int unobserved = 0;  ///< exceptions that should reach the handler
+  nanoseconds last{};   ///< when something happened last
+  int unobserved = 0;   ///< exceptions that should reach the handler
   int spmd_bodies = 0;  ///< that should run, less those that have
 };
 record now;
@@ -76,13 +76,20 @@ void visit(int run);
 
 plait::placement random_place(dice& d) {
   switch (d.below(8)) {
-    case 0: return plait::here;
-    case 1: return plait::cyclic;
-    case 2: return plait::on_rank(d.below(plait::size()));
-    case 3: return plait::prefer_rank(d.below(plait::size()));
-    case 4: return plait::on_worker(d.below(plait::num_workers()));
-    case 5: return plait::prefer_worker(d.below(plait::num_workers()));
-    default: return plait::anywhere;
+    case 0:
+      return plait::here;
+    case 1:
+      return plait::cyclic;
+    case 2:
+      return plait::on_rank(d.below(plait::size()));
+    case 3:
+      return plait::prefer_rank(d.below(plait::size()));
+    case 4:
+      return plait::on_worker(d.below(plait::num_workers()));
+    case 5:
+      return plait::prefer_worker(d.below(plait::num_workers()));
+    default:
+      return plait::anywhere;
   }
 }
 
@@ -108,17 +115,23 @@ plait::task<void> expect_answer(plait::future<int> f, int id) {
 plait::task<void> do_something(int id, int depth, dice& d, std::vector<std::pair<int, plait::future<int>>>& pending) {
   const bool grow = depth > 0 && static_cast<int>(now.tasks.size()) < now.most_tasks;
   switch (grow ? d.below(16) : d.below(3)) {
-    case 0: plait::charge(nanoseconds(d.below(200'000))); break;
-    case 1: plait::charge(nanoseconds(d.below(3'000))); break;
-    case 2: co_await plait::yield(); break;
+    case 0:
+      plait::charge(nanoseconds(d.below(200'000)));
+      break;
+    case 1:
+      plait::charge(nanoseconds(d.below(3'000)));
+      break;
+    case 2:
+      co_await plait::yield();
+      break;
     case 3:
     case 4:
     case 5: {  // some children, awaited later
       for (int n = 1 + d.below(6); n > 0; --n) {
         const int child = new_task();
         const auto place = random_place(d);
-        pending.emplace_back(child, d.chance(2) ? plait::submit<node>(place, child, depth - 1)
-                                                : plait::submit<leaf>(place, child));
+        pending.emplace_back(
+            child, d.chance(2) ? plait::submit<node>(place, child, depth - 1) : plait::submit<leaf>(place, child));
         at(child).awaited = true;
         if (d.chance(3)) add_callback(pending.back().second, child);
       }
@@ -203,7 +216,9 @@ plait::task<void> do_something(int id, int depth, dice& d, std::vector<std::pair
       co_await expect_answer(std::move(g), second);
       break;
     }
-    default: co_await plait::sleep_for(nanoseconds(d.below(100'000))); break;
+    default:
+      co_await plait::sleep_for(nanoseconds(d.below(100'000)));
+      break;
   }
   touch();
 }
@@ -282,7 +297,8 @@ void check_end(int seen_unobserved, nanoseconds slack) {
 
 }  // namespace
 
-outcome run(std::uint64_t seed, const std::function<void(plait::net::simulated_world&)>& disturb) {
+outcome run(std::uint64_t seed, const std::function<void(plait::net::simulated_world&)>& disturb,
+            std::chrono::nanoseconds limit) {
   dice d(seed);
   const int ranks = 1 + d.below(d.chance(4) ? 17 : 6);
   const int workers = 1 + d.below(3);
@@ -292,7 +308,7 @@ outcome run(std::uint64_t seed, const std::function<void(plait::net::simulated_w
   network.jitter = nanoseconds(d.chance(2) ? 0 : d.below(20'000));
   network.wake = nanoseconds(d.chance(2) ? 0 : d.below(20'000));
   network.ranks_per_host = 1 + d.below(3);
-  network.limit = std::chrono::seconds(5);
+  network.limit = limit;
   const int runs = 1 + d.below(3);
   const auto hop = network.latency + network.jitter + network.wake + network.wake;
   // The progress thread naps for up to a millisecond, and waves go up and down the tree a few times.
@@ -314,12 +330,12 @@ outcome run(std::uint64_t seed, const std::function<void(plait::net::simulated_w
       for (int r = 1; r <= runs; ++r) {
         const bool all = own.chance(3);
         const int depth = 2 + own.below(6);
-        const int limit = own.below(600);
+        const int more = own.below(600);
         transport.barrier();
         if (!now.running) {
           now.run = r;
           now.running = true;
-          now.most_tasks = static_cast<int>(now.tasks.size()) + limit;
+          now.most_tasks = static_cast<int>(now.tasks.size()) + more;
           now.last = world.time();
         }
         transport.barrier();
@@ -335,6 +351,7 @@ outcome run(std::uint64_t seed, const std::function<void(plait::net::simulated_w
         if (std::exchange(now.running, false)) check_end(unobserved, slack);
       }
     });
+    if (world.undelivered() != 0) complain("frames were left that no rank has received");
   } catch (const std::exception& e) {
     complain(e.what());
   }

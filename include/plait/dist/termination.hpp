@@ -53,8 +53,10 @@ class termination {
     if (failure_.rank < 0 || rank < failure_.rank) failure_ = {rank, std::move(exception)};
   }
 
-  /// A wave has come from the parent. The caller forwards `head` to the children.
-  void begin(const wave_head& head) noexcept {
+  /// A wave has come from the parent. The caller forwards `head` to the children. Throws plait::error if it is not the
+  /// one that follows, as does answer.
+  void begin(const wave_head& head) {
+    check(!pending_ && head.number == number_ + 1);
     number_ = head.number;
     closing_ = closing_ || head.closing != 0;
     pending_ = true;
@@ -63,7 +65,8 @@ class termination {
   }
 
   /// A child has answered.
-  void answer(const wave_head& head) noexcept {
+  void answer(const wave_head& head) {
+    check(answers_missing_ != 0 && head.number == number_);
     sums_.sent += head.sent;
     sums_.received += head.received;
     --answers_missing_;
@@ -98,6 +101,10 @@ class termination {
   void leave() noexcept { may_leave_ = true; }
 
  private:
+  static void check(bool expected) {
+    if (!expected) throw error("plait: a message about the end of a run came out of turn: it was lost or doubled");
+  }
+
   void judge() noexcept {
     const bool agreed = sums_.sent == sums_.received && have_last_ && sums_ == last_;
     last_ = sums_;

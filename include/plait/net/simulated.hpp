@@ -53,8 +53,9 @@ class simulated_world {
   };
 
   explicit simulated_world(int ranks, std::uint64_t seed = 1, const simulated_network& network = {})
-      : network_(network), loop_({seed, network.stack_bytes, network.wake.count(), 50, network.jitter.count(),
-              base::event_loop::start_time + network.limit.count()}) {
+      : network_(network),
+        loop_({seed, network.stack_bytes, network.wake.count(), 50, network.jitter.count(),
+               base::event_loop::start_time + network.limit.count()}) {
     if (ranks < 1) throw error("plait: simulated_world needs at least one rank, not " + std::to_string(ranks));
     for (int r = 0; r < ranks; ++r) ends_.push_back(std::make_unique<simulated_end>(*this, r));
     board_values_.resize(ends_.size());
@@ -89,6 +90,8 @@ class simulated_world {
   std::chrono::nanoseconds time() const noexcept { return std::chrono::nanoseconds(loop_.now() - began_); }
   /// What all ranks have sent, each to others and to itself.
   const traffic& sent() const noexcept { return sent_; }
+  /// How many frames no rank has received: 0 after a run, unless the ranks end while some are under way.
+  std::uint64_t undelivered() const noexcept { return undelivered_; }
   /// How many events there were, and a digest of which and when.
   std::uint64_t events() const noexcept { return loop_.steps(); }
   std::uint64_t digest() const noexcept { return loop_.digest(); }
@@ -134,6 +137,7 @@ class simulated_world {
         parcel current = std::move(inbox_.front());
         inbox_.pop_front();
         ++delivered;
+        --world_.undelivered_;
         handler(current.source, current.bytes);
         world_.keep_frame(std::move(current.bytes));
       }
@@ -227,6 +231,7 @@ class simulated_world {
         auto& last = ends_[static_cast<std::size_t>(source)]->last_arrival[dest];
         when = last = std::max(when, last + 1);
       }
+      ++undelivered_;
       const auto place = take_shipment();
       auto& s = shipments_[place];
       s.source = source;
@@ -286,6 +291,7 @@ class simulated_world {
   const std::int64_t began_ = loop_.now();
   std::vector<std::unique_ptr<simulated_end>> ends_;
   traffic sent_;
+  std::uint64_t undelivered_ = 0;
   std::function<int(int, int, const frame&)> copies_;
   std::deque<shipment> shipments_;
   std::vector<std::uint64_t> free_shipments_;
