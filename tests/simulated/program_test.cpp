@@ -166,8 +166,13 @@ plait::task<void> do_something(int id, int depth, dice& d, std::vector<std::pair
         at(child).cancelled = true;
         if (at(child).executed != 0) complain("cancel stopped a task that had run");
         if (!f.cancelled()) complain("a cancelled task does not say so");
-      } else {
+        break;
+      }
+      try {  // it has begun, or has gone to another rank, where the request may come in time
         co_await expect_answer(std::move(f), child);
+      } catch (const plait::cancelled_error&) {
+        at(child).ended = at(child).cancelled = true;
+        if (at(child).executed != 0) complain("a task that had run was cancelled");
       }
       break;
     }
