@@ -2,6 +2,7 @@
 #pragma once
 
 // Tasks on one machine. Needs neither MPI nor cereal.
+#include <plait/base/charge.hpp>
 #include <plait/sched/pool.hpp>
 #include <plait/task/allocated_frame.hpp>
 #include <plait/task/as_completed.hpp>
