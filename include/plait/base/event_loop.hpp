@@ -27,10 +27,10 @@ class event_loop final : public simulator {
  public:
   struct options {
     std::uint64_t seed = 1;
-    std::size_t stack_bytes = 256 * 1024;  ///< of each simulated thread
-    std::int64_t wake_nanoseconds = 0;     ///< how long it takes until who was woken goes on
-    std::int64_t turn_nanoseconds = 50;    ///< what giving way takes at least
-    std::int64_t turn_jitter = 0;          ///< and at most so much more
+    std::size_t stack_bytes = 256 * 1024;                         ///< of each simulated thread
+    std::int64_t wake_nanoseconds = 0;                            ///< how long it takes until who was woken goes on
+    std::int64_t turn_nanoseconds = 50;                           ///< what giving way takes at least
+    std::int64_t turn_jitter = 0;                                 ///< and at most so much more
     std::int64_t end = std::numeric_limits<std::int64_t>::max();  ///< nothing happens later
   };
 
@@ -203,8 +203,7 @@ class event_loop final : public simulator {
   std::string describe_stuck() const {
     std::string text = "plait: the simulation is stuck: " +
                        std::string(events_.empty() ? "nothing will happen any more, and " : "its time is over, and ") +
-                       std::to_string(alive_) +
-                       " threads have not ended (seed " + std::to_string(options_.seed) + "):";
+                       std::to_string(alive_) + " threads have not ended (seed " + std::to_string(options_.seed) + "):";
     std::size_t shown = 0;
     for (const auto& t : threads_) {
       if (!t->ended && ++shown <= 8) text += " [" + t->name + "]";

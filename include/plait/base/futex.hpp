@@ -34,8 +34,8 @@ static_assert(sizeof(base::atomic<std::uint32_t>) == 4 && base::atomic<std::uint
 
 /// Sleeps while `word` holds `expected`, for `at_most` or until a wake. May return early; the caller looks again.
 /// Unlike std::atomic::wait it has a time limit and works between processes.
-inline void futex_wait(const base::atomic<std::uint32_t>& word, std::uint32_t expected, std::chrono::nanoseconds at_most,
-                       futex_scope scope) noexcept {
+inline void futex_wait(const base::atomic<std::uint32_t>& word, std::uint32_t expected,
+                       std::chrono::nanoseconds at_most, futex_scope scope) noexcept {
   if (at_most <= std::chrono::nanoseconds::zero()) return;
   if (auto* s = this_simulator()) {
     if (word.load() == expected) s->wait(&word, at_most.count());
@@ -58,8 +58,8 @@ inline void futex_wake(const base::atomic<std::uint32_t>& word, futex_scope scop
 #else
 
 /// Sleeps while `word` holds `expected`, for `at_most` or until a wake. Without futexes: looks again, ever less often.
-inline void futex_wait(const base::atomic<std::uint32_t>& word, std::uint32_t expected, std::chrono::nanoseconds at_most,
-                       futex_scope) noexcept {
+inline void futex_wait(const base::atomic<std::uint32_t>& word, std::uint32_t expected,
+                       std::chrono::nanoseconds at_most, futex_scope) noexcept {
   if (auto* s = this_simulator()) {
     if (word.load() == expected) s->wait(&word, at_most.count());
     return;

@@ -177,7 +177,7 @@ class loopback_world {
     std::vector<parcel> batch_;  // taken from the inbox; those before next_ are delivered
     std::size_t next_ = 0;
     std::uint64_t meeting_ = 0;
-    bool arrived_ = false;                    // at meeting_, which was not complete when a time limit ended the wait
+    bool arrived_ = false;                     // at meeting_, which was not complete when a time limit ended the wait
     base::atomic<std::uint32_t> received_{0};  // written by the lock holder, read by the sleeper
 
     alignas(64) std::mutex mutex_;

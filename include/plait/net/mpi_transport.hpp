@@ -187,7 +187,7 @@ class mpi_transport final : public transport {
   const base::futex_scope scope_;
   mpi_outbox outbox_;
   mpi_inbox inbox_;
-  MPI_Request barrier_ = MPI_REQUEST_NULL;  // one that reached its time limit
+  MPI_Request barrier_ = MPI_REQUEST_NULL;   // one that reached its time limit
   base::atomic<std::uint32_t> received_{0};  // frames delivered of those that are announced
   base::atomic<bool> unfinished_{false};
   base::atomic<std::uint32_t> quiet_{0};  // sleeps since something moved

@@ -184,7 +184,7 @@ class alignas(64) worker {
   static bool is_bound(const unit& u) noexcept { return u.started == 0; }
   static bool is_bound(const job& j) noexcept { return j.as != nullptr && is_bound(*j.as); }
   /// The unit that has just begun here goes on only here from now on.
-  void bind(unit& u) noexcept { bound_since_ = base::exchange(u.started, 0); }
+  void bind(unit& u) noexcept { bound_since_ = base::exchange(u.started, std::uint64_t{0}); }
   /// Whether a bound unit, whose worker this is, may run on top of the stack.
   bool may_run_bound() const noexcept { return bound_since_ > waiting_since_; }
   /// Its continuation, which may not: it waits until the stack has become lower.

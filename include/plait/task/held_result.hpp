@@ -46,9 +46,10 @@ class held_result {
   explicit held_result(result_cell<T>& cell) noexcept : word_(reinterpret_cast<std::uintptr_t>(&cell)) {}
   explicit held_result(const stored_t<T>& result) noexcept requires is_small_result<T> : word_(at_hand),
                                                                                          room_(result) {}
-  held_result(held_result&& other) noexcept : word_(base::exchange(other.word_, 0)), room_(other.room_) {}
+  held_result(held_result&& other) noexcept
+      : word_(base::exchange(other.word_, std::uintptr_t{0})), room_(other.room_) {}
   held_result& operator=(held_result&& other) noexcept {
-    word_ = base::exchange(other.word_, 0);
+    word_ = base::exchange(other.word_, std::uintptr_t{0});
     room_ = other.room_;
     return *this;
   }
