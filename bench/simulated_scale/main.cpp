@@ -3,15 +3,12 @@
 // one thread (plait/net/simulated.hpp). A bag of lognormal tasks that all begin on rank 0, and Unbalanced Tree Search,
 // a task a node. Nothing here depends on the machine but real_s and rank_kib.
 //
-//   bench_simulated_scale [--ranks 16,64,256,1024] [--only bag,uts1,uts3] [--workers 1] [--work_ms 1000] [--task_us
-//   1000]
-//                         [--latency_ns 2000] [--megabytes_s 10000] [--wake_ns N] [--seed 1] [--json]
+//   bench_simulated_scale [--ranks 16,64,256,1024] [--only bag,uts1,uts3] [--workers 1] [--work_ms 1000]
+//                         [--task_us 1000] [--latency_ns 2000] [--megabytes_s 10000] [--wake_ns N] [--seed 1] [--json]
 #include "../support/arguments.hpp"
+#include "../support/in_child.hpp"
 #include "../support/report.hpp"
 #include "problem.hpp"
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <exception>
@@ -41,33 +38,6 @@ scale::problem problem_of(const std::string& name) {
   throw std::invalid_argument("--only takes bag, uts1 and uts3, not '" + name + "'");
 }
 
-/// In a process of its own, whose memory no other simulation has used before.
-scale::outcome simulate_in_child(const scale::machine& m) {
-  int ends[2];
-  if (pipe(ends) != 0) throw std::runtime_error("no pipe to a child process");
-  const pid_t child = fork();
-  if (child < 0) throw std::runtime_error("no child process");
-  if (child == 0) {
-    scale::outcome o{};
-    bool good = true;
-    try {
-      o = scale::simulate(m);
-    } catch (const std::exception& e) {
-      std::fprintf(stderr, "bench_simulated_scale: %s\n", e.what());
-      good = false;
-    }
-    _exit(good && write(ends[1], &o, sizeof o) == static_cast<ssize_t>(sizeof o) ? 0 : 1);
-  }
-  close(ends[1]);
-  scale::outcome o{};
-  const bool whole = read(ends[0], &o, sizeof o) == static_cast<ssize_t>(sizeof o);
-  close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (!whole || status != 0) throw std::runtime_error("a simulation ended without a result");
-  return o;
-}
-
 void measure(int argc, char** argv) {
   bench::arguments args(argc, argv);
   scale::machine m{};
@@ -90,7 +60,7 @@ void measure(int argc, char** argv) {
     m.what = problem_of(name);
     for (const auto& n : ranks) {
       m.ranks = std::stoi(n);
-      const auto o = simulate_in_child(m);
+      const auto o = bench::from_child([&m] { return scale::simulate(m); });
       if (!o.right) throw std::runtime_error("not every task was executed once");
       out.add({{"problem", name},
                {"ranks", static_cast<long>(m.ranks)},

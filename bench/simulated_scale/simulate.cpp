@@ -114,12 +114,8 @@ scale::outcome scale::simulate(const machine& m) {
     o.workers = m.workers;
     plait::runtime rt(transport, o);
     transport.barrier();
-    if (rt.rank() == 0) {
-      memory = (resident_kib() - memory_before) / m.ranks;
-      rt.run([] { return be_alone(); });
-    } else {
-      rt.run([] { return be_alone(); });
-    }
+    if (rt.rank() == 0) memory = (resident_kib() - memory_before) / m.ranks;
+    rt.run([] { return be_alone(); });
     transport.barrier();
     const auto frames_before = world.sent().frames;
     start = world.time();

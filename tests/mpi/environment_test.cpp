@@ -3,8 +3,10 @@
 // plait::environment where nobody else has initialised MPI: hence a main of its own.
 
 #include <plait/net/mpi_transport.hpp>
+#include <plait/plait.hpp>
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 namespace {
@@ -34,6 +36,16 @@ int main(int argc, char** argv) {
     plait::net::communicator::duplicate(MPI_COMM_WORLD, "too early");
     expect(false, "a communicator before MPI is refused");
   } catch (const plait::error&) {
+  }
+
+  {
+    ::setenv("PLAIT_MPI", "0", 1);
+    const plait::environment none(argc, argv);
+    plait::runtime alone(argc, argv);
+    expect(alone.size() == 1 && alone.run([]() -> plait::task<void> { co_return; }), "PLAIT_MPI=0 runs as one rank");
+    expect(none.thread_level() == plait::thread_level::multiple, "where any thread may do anything");
+    expect(!plait::net::mpi_is_alive(), "and initialises nothing");
+    ::unsetenv("PLAIT_MPI");
   }
 
   auto outlives_mpi = plait::net::communicator();

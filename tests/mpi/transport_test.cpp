@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <doctest/doctest.h>
 
+#include <plait/dist/environment.hpp>
 #include <plait/net/mpi_transport.hpp>
 
 #include <cstdlib>

@@ -3,6 +3,7 @@
 
 // Random programs on simulated ranks, and what must hold after each.
 
+#include <plait/base/splitmix64.hpp>
 #include <plait/net/simulated.hpp>
 #include <plait/plait.hpp>
 
@@ -15,22 +16,15 @@
 
 namespace random_program {
 
-/// SplitMix64.
 class dice {
  public:
-  explicit dice(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 0x51ed270b) {}
-  std::uint64_t operator()() {
-    auto z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-  }
+  explicit dice(std::uint64_t seed) : random_(seed * 0x9e3779b97f4a7c15u + 0x51ed270b) {}
   /// From 0 to n - 1.
-  int below(int n) { return static_cast<int>((*this)() % static_cast<std::uint64_t>(n)); }
+  int below(int n) { return static_cast<int>(random_() % static_cast<std::uint64_t>(n)); }
   bool chance(int in) { return below(in) == 0; }
 
  private:
-  std::uint64_t state_;
+  plait::base::splitmix64 random_;
 };
 
 /// What a seed leads to.

@@ -32,5 +32,5 @@ def needs(text):
 directory = pathlib.Path(sys.argv[1])
 for path in sorted({p for pattern in sys.argv[2:] for p in directory.glob(pattern)}):
     text = path.read_text(encoding="utf-8", errors="replace")
-    row = [path.relative_to(directory).as_posix(), path.stem, " ".join(field(text, "ranks")), " ".join(needs(text)), " ".join(field(text, "arguments"))]
-    print(";".join(row))
+    lists = (field(text, "ranks"), needs(text), field(text, "arguments"))
+    print(";".join([path.relative_to(directory).as_posix(), path.stem, *map(" ".join, lists)]))

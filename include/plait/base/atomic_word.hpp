@@ -113,7 +113,7 @@ class atomic_word {
                                                 : order;
   }
 
-  T value_;
+  alignas(sizeof(T)) T value_;  // as the processor wants it, also where the type itself asks for less
 };
 
 }  // namespace plait::base

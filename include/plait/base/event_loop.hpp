@@ -4,6 +4,7 @@
 #include <plait/base/exchange.hpp>
 #include <plait/base/fiber.hpp>
 #include <plait/base/simulator.hpp>
+#include <plait/base/splitmix64.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -121,13 +122,7 @@ class event_loop final : public simulator {
   }
   char* stack_floor() const noexcept override { return current_->stack.floor(); }
   const void* identity() const noexcept override { return current_; }
-  /// SplitMix64 (Steele, Lea, Flood 2014).
-  std::uint64_t random() noexcept override {
-    auto z = random_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-  }
+  std::uint64_t random() noexcept override { return random_(); }
 
  private:
   struct thread {
@@ -215,7 +210,7 @@ class event_loop final : public simulator {
   fiber main_;
   thread* current_ = nullptr;
   std::int64_t now_ = start_time;
-  std::uint64_t random_;
+  splitmix64 random_;
   std::uint64_t steps_ = 0;
   std::uint64_t digest_ = 0;
   std::size_t alive_ = 0;

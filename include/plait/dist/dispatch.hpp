@@ -54,10 +54,7 @@ class dispatch {
     std::vector<std::byte> apart;
     try {
       const bool beforehand = task->packs_by_user_code();
-      if (beforehand) {
-        wire::writer out(apart);
-        task->pack(out);
-      }
+      if (beforehand) apart = wire::written([task](wire::writer& out) { task->pack(out); });
       head.callable = ids_.id_of(*task->callable);
       link_.send(target, message::task, [&](wire::writer& out) {
         const auto before = out.size();

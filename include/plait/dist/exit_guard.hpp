@@ -54,12 +54,13 @@ class exit_guard {
   static void at_exit() {
     if (count(scope::run).load(std::memory_order_relaxed) != 0) {  // see the constructor
       std::fputs(
-          "plait: exit was called in the middle of a run: the other ranks would wait for ever, so the job is aborted\n",
+          "plait: exit was called in the middle of a run: the other ranks would wait for ever, so the job is aborted; "
+          "throw from the root task, or return from main\n",
           stderr);
     } else if (count(scope::runtime).load(std::memory_order_relaxed) != 0 && mpi_is_alive()) {
       std::fputs(
           "plait: exit was called while a runtime lives: the other ranks would wait for ever at its end, so the job is "
-          "aborted\n",
+          "aborted; return from main instead\n",
           stderr);
     } else {
       return;  // also where a runtime was forgotten, and MPI has ended on all ranks

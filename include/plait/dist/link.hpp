@@ -153,7 +153,10 @@ class link {
 
   void receive(int source, message kind, std::uint32_t epoch, std::span<const std::byte> payload, handler handle) {
     if (epoch != epoch_ || !in_run_.load(std::memory_order_relaxed)) {  // written by holders
-      if (static_cast<std::int32_t>(epoch - epoch_) < 0) throw error("plait: a message of an earlier run has arrived");
+      if (static_cast<std::int32_t>(epoch - epoch_) < 0)
+        throw error(
+            "plait: a message of an earlier run has come in this one: the transport or plait is at fault, please "
+            "report it");
       // The sender has begun the next run already.
       early_.push_back({source, kind, epoch, {payload.begin(), payload.end()}});
       return;

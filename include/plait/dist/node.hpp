@@ -214,8 +214,8 @@ class node final : public sched::outside, link_owner, progress_owner {
   bool may_listen(const sched::worker& w) const noexcept override { return link_.in_run() && may_poll(&w); }
   std::uint64_t prepare_listen() noexcept override { return transport().prepare_sleep(); }
   void listen(std::uint64_t ticket, std::chrono::steady_clock::time_point until) noexcept override {
-    auto at_most = base::time_until(until);  // nobody announces the end of a native request
-    if (pollables_.any() && poll_nap < at_most) at_most = poll_nap;
+    auto at_most = base::time_until(until);
+    if (pollables_.any() && poll_nap < at_most) at_most = poll_nap;  // nobody announces the end of a native request
     progress_.worker_listens();
     transport().sleep(ticket, at_most);
     progress_.worker_rises();

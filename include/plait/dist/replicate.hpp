@@ -155,10 +155,8 @@ replicated<std::decay_t<U>> replicate(U&& value) {
   const dist::replica_key key{home.rank(), 0, dist::local_objects::new_variable(), home.objects().runs()};
   auto own = std::make_shared<const T>(std::forward<U>(value));
   if (home.size() > 1) {
-    const auto bytes = std::make_shared<std::vector<std::byte>>();
-    wire::writer out(*bytes);
-    wire::encode(out, *own);
-    dist::pass_replica_on<T>(key, bytes);
+    auto bytes = wire::written([&own](wire::writer& out) { wire::encode(out, *own); });
+    dist::pass_replica_on<T>(key, std::make_shared<std::vector<std::byte>>(std::move(bytes)));
   }
   dist::replicas::here().put(key, std::move(own));
   return replicated<T>(key);

@@ -38,11 +38,9 @@ class replies {
   void send_failure(const return_address& to, const std::exception_ptr& e, const wire::registry_entry& task) noexcept {
     const result_head head{to, 1, {}};
     auto& transport = link_.transport();
-    std::vector<std::byte> bytes;
-    {
-      wire::writer out(bytes);  // may call functions of the program's: not under a lock
+    const auto bytes = wire::written([&](wire::writer& out) {
       wire::encode_exception(out, e, transport.rank(), transport.host_name(), task.name());
-    }
+    });
     link_.send(to.rank, message::result, [&](wire::writer& out) {
       out.write(&head, sizeof head);
       out.write(bytes.data(), bytes.size());

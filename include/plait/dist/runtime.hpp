@@ -44,14 +44,13 @@ class connection {
 #if PLAIT_WITH_MPI
   static base::box<connection> over_mpi(int* argc, char*** argv) {
     base::box c(new connection);
-    const bool have = argc != nullptr && argv != nullptr;
-    c->environment_ = base::box<environment>(have ? new environment(*argc, *argv) : new environment);
+    c->session_ = base::box<net::mpi_session>(new net::mpi_session(argc, argv));
     c->join(MPI_COMM_WORLD);
     return c;
   }
   static base::box<connection> over(MPI_Comm comm) {
     base::box c(new connection);
-    c->environment_ = base::box<environment>(new environment);
+    c->session_ = base::box<net::mpi_session>(new net::mpi_session);
     c->join(comm);
     return c;
   }
@@ -86,7 +85,7 @@ class connection {
   }
 
   // In the order of their making: what is destroyed first comes last.
-  base::box<plait::environment> environment_;
+  base::box<net::mpi_session> session_;
   MPI_Comm mpi_comm_ = MPI_COMM_NULL;
   net::communicator native_;
 #endif
@@ -101,9 +100,6 @@ template <class T>
 task<T> made_by(function_ref<task<T>()> make) {
   co_return co_await make();
 }
-
-/// Whether the environment asks for one process without MPI.
-inline bool mpi_is_wanted() { return switch_from_environment("PLAIT_MPI", true); }
 
 inline options with_workers(options o, net::transport& transport, thread_level level) {
   if (o.workers != 0) return o;

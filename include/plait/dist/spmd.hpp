@@ -160,11 +160,7 @@ auto call_spmd(A&&... a) {
   const auto slot = run->home->add_slot(*gather);
   try {
     const typename traits::arguments arguments(std::forward<A>(a)...);
-    std::vector<std::byte> bytes;
-    {
-      wire::writer out(bytes);
-      wire::encode(out, arguments);
-    }
+    const auto bytes = wire::written([&](wire::writer& out) { wire::encode(out, arguments); });
     run->home->request_spmd({slot, run->home->rank(), 0}, now, spmd_registration<Callable>::entry,
                             [&bytes](wire::writer& out) { out.write(bytes.data(), bytes.size()); });
   } catch (...) {

@@ -239,8 +239,7 @@ class imported : public base::in_frame_memory, public visitor {
     if constexpr (wire::format<result>::uses_archive) {  // calls functions of the program's: not under a lock
       std::vector<std::byte> bytes;
       try {
-        wire::writer out(bytes);
-        wire::encode<result>(out, v);
+        bytes = wire::written([&v](wire::writer& out) { wire::encode<result>(out, v); });
       } catch (...) {
         return fail(std::current_exception());
       }

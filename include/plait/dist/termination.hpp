@@ -102,7 +102,10 @@ class termination {
 
  private:
   static void check(bool expected) {
-    if (!expected) throw error("plait: a message about the end of a run came out of turn: it was lost or doubled");
+    if (!expected)
+      throw error(
+          "plait: a message about the end of a run was lost or doubled: the transport or plait is at fault, please "
+          "report it");
   }
 
   void judge() noexcept {

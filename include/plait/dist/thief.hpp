@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/base/growing_array.hpp>
+#include <plait/base/splitmix64.hpp>
 #include <plait/net/transport.hpp>
 
 #include <cstdint>
@@ -47,8 +48,7 @@ class thief {
   /// The rank to ask then.
   int early_victim() noexcept {
     outstanding_ = early_ = asked_early_ = true;
-    random_ = random_ * 6364136223846793005u + 1442695040888963407u;  // MMIX's, Knuth
-    return any_other(random_ >> 33);
+    return same_host_.empty() ? any_other(random_()) : near_one(random_());
   }
 
   /// The rank to ask next, or -1 after too many misses: then `register_with(rank)` was called for the lifelines.
@@ -56,7 +56,7 @@ class thief {
   int next_victim(Random&& random, Register&& register_with) {
     if (misses_ < patience_) {
       outstanding_ = true;
-      if (!same_host_.empty() && misses_ < (patience_ + 1) / 2) return same_host_[random() % same_host_.size()];
+      if (!same_host_.empty() && misses_ < (patience_ + 1) / 2) return near_one(random());
       return any_other(random());
     }
     quiet_ = true;
@@ -104,6 +104,7 @@ class thief {
   }
 
  private:
+  int near_one(std::uint64_t random) const noexcept { return same_host_[random % same_host_.size()]; }
   int any_other(std::uint64_t random) const noexcept {
     const auto r = static_cast<int>(random % static_cast<std::uint64_t>(size_ - 1));
     return r < rank_ ? r : r + 1;
@@ -118,7 +119,7 @@ class thief {
   int patience_ = 0;
   base::growing_array<int> same_host_;
   base::growing_array<neighbour> neighbours_;
-  std::uint64_t random_ = static_cast<std::uint64_t>(rank_) * 0x9e3779b97f4a7c15u;
+  base::splitmix64 random_{static_cast<std::uint64_t>(rank_)};
   bool outstanding_ = false;
   bool early_ = false;        ///< the outstanding request was made early
   bool asked_early_ = false;  ///< since tasks came last

@@ -172,41 +172,13 @@ class communicator {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-}  // namespace net
-
 /// Keeps MPI initialised while it lives. The first one initialises MPI, asking for MULTIPLE, unless somebody else has;
-/// the last one finalises it if and only if the first one initialised it. MPI cannot be initialised again after that,
-/// so a program that makes several runtimes one after another keeps one of these in main. To be made and destroyed by
-/// the main thread, and never at namespace scope: MPI must not be called by static destructors.
-class environment {
+/// the last one finalises it if and only if the first one initialised it.
+class mpi_session {
  public:
-  /// Throws plait::error if MPI was finalised before.
-  environment() : environment(nullptr, nullptr) {}
-  /// The same, with main's arguments, from which MPI may take its own.
-  environment(int& argc, char**& argv) : environment(&argc, &argv) {}
-  environment(const environment&) = delete;
-  environment& operator=(const environment&) = delete;
-  ~environment() {
-    shared_state& state = shared();
-    const std::scoped_lock lock(state.mutex);
-    if (--state.users == 0 && std::exchange(state.ours, false) && net::mpi_is_alive()) MPI_Finalize();
-  }
-
-  /// What MPI granted.
-  plait::thread_level thread_level() const { return net::current_thread_level(); }
-
- private:
-  struct shared_state {
-    std::mutex mutex;
-    int users = 0;
-    bool ours = false;
-  };
-  PLAIT_EXPORT static shared_state& shared() {
-    static shared_state state;
-    return state;
-  }
-
-  environment(int* argc, char*** argv) {
+  /// With main's arguments, from which MPI may take its own, or without. Throws plait::error if MPI was finalised
+  /// before.
+  explicit mpi_session(int* argc = nullptr, char*** argv = nullptr) {
     shared_state& state = shared();
     const std::scoped_lock lock(state.mutex);
     int finalised = 0;
@@ -219,13 +191,32 @@ class environment {
     MPI_Initialized(&initialised);
     if (initialised == 0) {
       int provided = MPI_THREAD_SINGLE;
-      net::check(MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
+      check(MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
       state.ours = true;
     }
     ++state.users;
   }
+  mpi_session(const mpi_session&) = delete;
+  mpi_session& operator=(const mpi_session&) = delete;
+  ~mpi_session() {
+    shared_state& state = shared();
+    const std::scoped_lock lock(state.mutex);
+    if (--state.users == 0 && std::exchange(state.ours, false) && mpi_is_alive()) MPI_Finalize();
+  }
+
+ private:
+  struct shared_state {
+    std::mutex mutex;
+    int users = 0;
+    bool ours = false;
+  };
+  PLAIT_EXPORT static shared_state& shared() {
+    static shared_state state;
+    return state;
+  }
 };
 
+}  // namespace net
 }  // namespace plait
 
 #endif  // PLAIT_WITH_MPI

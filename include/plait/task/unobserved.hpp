@@ -48,15 +48,14 @@ inline std::string describe(const std::exception_ptr& e) { return description_of
 /// A text for a report of one line: line breaks stand as \n and \r.
 inline base::text in_one_line(std::string_view text) {
   base::text line;
-  for (const char c : text) {
-    if (c == '\n') {
-      line.append("\\n", 2);
-    } else if (c == '\r') {
-      line.append("\\r", 2);
-    } else {
-      line.append(&c, 1);
-    }
+  for (;;) {
+    const auto length = text.find_first_of("\r\n");
+    if (length == std::string_view::npos) break;
+    line.append(text.data(), length);
+    line.append(text[length] == '\n' ? "\\n" : "\\r", 2);
+    text.remove_prefix(length + 1);
   }
+  line.append(text.data(), text.size());
   return line;
 }
 

@@ -121,4 +121,15 @@ class writer {
   output_archive* archive_ = nullptr;  // while a value with user-defined parts is being encoded
 };
 
+/// What fill(writer&) writes, in memory of its own: for what calls functions of the program's, which must not run while
+/// a lock is held, before it goes into a message.
+template <class Fill>
+std::vector<std::byte> written(Fill&& fill) {
+  std::vector<std::byte> bytes;
+  writer out(bytes);
+  fill(out);
+  out.flush();
+  return bytes;
+}
+
 }  // namespace plait::wire
