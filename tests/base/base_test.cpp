@@ -22,6 +22,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "waiting.hpp"
@@ -47,6 +48,34 @@ TEST_CASE("usable processors follow the affinity mask of the process") {
   sched_setaffinity(0, sizeof all, &all);
   CHECK(with_one == 1);
   CHECK(base::usable_processors() == before);
+}
+
+TEST_CASE("threads that start apart may use all processors of theirs afterwards") {
+  cpu_set_t all;
+  REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
+  const auto count = static_cast<unsigned>(CPU_COUNT(&all));
+  int first = 0;
+  while (!CPU_ISSET(first, &all)) ++first;
+  for (const unsigned of : {count, count + 1}) {  // no thread a processor: nothing is done
+    for (unsigned i = 0; i < count; ++i) {
+      cpu_set_t then;
+      std::thread([&] {
+        base::start_apart(i, of);
+        sched_getaffinity(0, sizeof then, &then);
+      }).join();
+      CHECK(CPU_EQUAL(&then, &all));
+    }
+  }
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  std::thread([&] {
+    sched_setaffinity(0, sizeof one, &one);
+    base::start_apart(0, 1);
+    cpu_set_t then;
+    sched_getaffinity(0, sizeof then, &then);
+    CHECK(CPU_EQUAL(&then, &one));
+  }).join();
 }
 
 TEST_CASE("the quota of control groups is that of the tightest one, rounded up") {

@@ -3,6 +3,7 @@
 good and damaged, on several numbers of ranks and workers, and compares the results with each other and with the decoder
 and filter of jpeg_reference.py. Needs h5diff and h5dump (Debian: hdf5-tools)."""
 
+import concurrent.futures
 import os
 import re
 import struct
@@ -174,8 +175,10 @@ def check_misuse(work, tree, ranks):
         ([tree, "-o", "/dev/null"], "not a regular file"),
         ([tree, "-s", work / "nowhere" / "x.jpg"], "cannot write"),
     ]
-    for arguments, message in cases:
-        done = run(ranks, *arguments)
+    # Launchers take their time over a job that ends with an error.
+    with concurrent.futures.ThreadPoolExecutor(4) as executor:
+        ended = list(executor.map(lambda case: run(ranks, *case[0]), cases))
+    for (_, message), done in zip(cases, ended):
         lines = [line for line in done.stderr.splitlines() if line.startswith("image_pipeline: ")]
         check(done.returncode == 2 and len(lines) == 1 and message in lines[0],
               f"one error, exit status 2: {message}" +

@@ -25,7 +25,7 @@ void check_seed(std::uint64_t seed) {
 
 TEST_CASE("random programs on simulated ranks run every task once and end when all has ended") {
   if (const auto seed = number_in_environment("PLAIT_SIMULATION_SEED", 0); seed != 0) return check_seed(seed);
-  const auto seeds = number_in_environment("PLAIT_SIMULATION_SEEDS", PLAIT_ASAN || PLAIT_TSAN ? 200 : 1000);
+  const auto seeds = number_in_environment("PLAIT_SIMULATION_SEEDS", PLAIT_ASAN || PLAIT_TSAN ? 100 : 1000);
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) check_seed(seed);
 }
 

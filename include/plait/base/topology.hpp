@@ -127,6 +127,23 @@ inline unsigned usable_processors() noexcept {
   return count;
 }
 
+/// The calling thread, one of as many as there are processors that it may use, goes to the one with its number, and may
+/// use all again from then on. Each then has a processor to come back to: the system puts a thread that is woken where
+/// it ran last, and two that it has once put together may share a processor for milliseconds.
+inline void start_apart([[maybe_unused]] unsigned number, [[maybe_unused]] unsigned of) noexcept {
+#if defined(__linux__)
+  cpu_set_t all;
+  if (this_simulator() != nullptr || sched_getaffinity(0, sizeof all, &all) != 0) return;
+  if (static_cast<unsigned>(CPU_COUNT(&all)) != of) return;
+  int processor = -1;
+  for (unsigned found = 0; found <= number && ++processor < CPU_SETSIZE;) found += CPU_ISSET(processor, &all) ? 1u : 0u;
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  CPU_SET(processor, &own);
+  if (sched_setaffinity(0, sizeof own, &own) == 0) sched_setaffinity(0, sizeof all, &all);
+#endif
+}
+
 /// Where the running thread's stack ends (its lowest address), or null if the system does not tell.
 inline char* stack_floor() noexcept {
   if (const auto* s = this_simulator()) return s->stack_floor();

@@ -237,6 +237,7 @@ class pool {
     try {
       for (unsigned i = first_thread; i < size(); ++i) {
         threads_[i] = base::thread([this, i] {
+          if (first_thread_ == 0) base::start_apart(i, size());
           auto& w = at(i);
           const sched::worker::thread_scope scope(w);
           drive(w, [this] { return stopping_.load(std::memory_order_acquire); });  // partner: end_threads
