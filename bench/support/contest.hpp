@@ -69,7 +69,9 @@ struct series {
 
   double time() const { return median(times); }
 
-  void run(int warm_ups) {
+  /// Once more, unless a run has taken longer than `patience` seconds.
+  void run(int warm_ups, int patience) {
+    if (!times.empty() && times.front() > patience) return;
     try {
       const cost c = in_child([this] { return who.run(n, workers); }, warm_ups);
       times.push_back(c.seconds);
@@ -113,6 +115,7 @@ inline void print(const problem& what, const std::vector<series>& all, bool json
     table.add({{"variant", s.who.name},
                {"workers", static_cast<long>(s.workers)},
                {"n", static_cast<long>(s.n)},
+               {"runs", static_cast<long>(s.times.size())},
                {"median_s", s.time(), 4},
                {"min_s", quantile(s.times, 0), 4},
                {"max_s", quantile(s.times, 1), 4},
@@ -132,13 +135,14 @@ inline void hold(const problem& what, int argc, char** argv) {
   arguments args(argc, argv);
   const int n = args.number("--n", what.sizes.front());
   const int repeat = args.number("--repeat", 5);
+  const int patience = args.number("--patience", 4);
   const int most_workers = args.number("--workers", 2);
   const std::string only = args.text("--only", "");
   const bool warm = args.flag("--warm");
   const bool json = args.flag("--json");
   std::string names;
   for (const competitor& c : what.competitors) names += (names.empty() ? "" : ",") + c.name;
-  args.done("--n N, --repeat N, --workers N, --only " + names + ", --warm, --json");
+  args.done("--n N, --repeat N, --patience S, --workers N, --only " + names + ", --warm, --json");
 
   std::vector<series> all;
   for (const int size : n == what.sizes.front() ? what.sizes : std::vector<int>{n}) {
@@ -150,10 +154,11 @@ inline void hold(const problem& what, int argc, char** argv) {
     }
   }
   for (int round = 0; round < repeat; ++round) {
-    for (series& s : all) s.run(warm ? 1 : 0);
+    for (series& s : all) s.run(warm ? 1 : 0, patience);
   }
   print(what, all, json,
-        "medians of " + std::to_string(repeat) + " runs in turns, each in a process of its own" +
+        "medians of " + std::to_string(repeat) + " runs in turns (of one that takes longer than " +
+            std::to_string(patience) + " s, only one), each in a process of its own" +
             (warm ? ", whose second run it is" : "") + "; every result was checked");
 }
 
@@ -163,6 +168,7 @@ inline void hold(const problem& what, int argc, char** argv) {
 ///
 ///   --n N           this size only
 ///   --repeat N      rounds, 5 if not given
+///   --patience S    who takes longer than so many seconds runs in the first round only, 4 if not given
 ///   --workers N     1 to so many, 2 if not given
 ///   --only A,B      these competitors only
 ///   --warm          measures the second run in each process

@@ -36,6 +36,15 @@ has_module() {
   return 1
 }
 
+# The Python that has the module: Debian's, if another one comes first in PATH and lacks it.
+python_with() {
+  local python
+  for python in python3 /usr/bin/python3; do
+    "$python" -c "import $1" 2>/dev/null && echo "$python" && return
+  done
+  return 1
+}
+
 # What shows that the package is there, other than dpkg.
 probe() {
   case $1 in
@@ -60,6 +69,7 @@ probe() {
     mate-backgrounds) [ -d /usr/share/backgrounds/mate ] ;;
     clang-19) has_tool clang++-19 ;;
     clang-format-14) has_tool clang-format-14 ;;
+    python3-matplotlib) python_with matplotlib >/dev/null ;;
     *) return 1 ;;
   esac
 }
@@ -81,6 +91,7 @@ need() {
       clang) plait_needed+=(clang-19 libclang-rt-19-dev) ;;
       format) plait_needed+=(clang-format-14) ;;
       bench) plait_needed+=(libtbb-dev) ;;
+      plots) plait_needed+=(python3-matplotlib) ;;
       docs) plait_needed+=(doxygen) ;;
       *) echo "packages.sh: there is no group $group" >&2; exit 1 ;;
     esac
