@@ -13,7 +13,7 @@ namespace start {
 /// Starts a collective that makes one request.
 template <class Call>
 auto one(const char* name, Call call) {
-  auto start = [call](std::vector<MPI_Request>& own, std::span<MPI_Request>&) {
+  auto start = [call](auto& own, auto&) {
     own.resize(1);
     return call(&own[0]);
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/later.hpp>
 #include <plait/base/ranges.hpp>
 #include <plait/dist/runtime.hpp>
 #include <plait/dist/submit.hpp>
@@ -56,7 +57,8 @@ class [[nodiscard("nothing is started or awaited before co_await")]] request_awa
   }
 
  protected:
-  std::vector<MPI_Status> finish() {
+  using status_list = base::later<std::vector<MPI_Status>, Start>;
+  status_list finish() {
     net::check(code_, call_);
     return std::move(statuses_);
   }
@@ -89,10 +91,10 @@ class [[nodiscard("nothing is started or awaited before co_await")]] request_awa
   Start start_;
   bool started_ = false;
   int code_ = MPI_SUCCESS;
-  std::vector<MPI_Request> own_;
-  std::span<MPI_Request> all_;
+  base::later<std::vector<MPI_Request>, Start> own_;
+  base::later<std::span<MPI_Request>, Start> all_;
   std::size_t ended_ = 0;  // those before have
-  std::vector<MPI_Status> statuses_;
+  status_list statuses_;
   plait::detail::waiter waiter_;
 };
 
@@ -108,7 +110,7 @@ template <class Start>
 class several_awaiter final : public request_awaiter<Start> {
  public:
   using request_awaiter<Start>::request_awaiter;
-  std::vector<MPI_Status> await_resume() { return this->finish(); }
+  base::later<std::vector<MPI_Status>, Start> await_resume() { return this->finish(); }
 };
 /// Gives nothing.
 template <class Start>
@@ -124,7 +126,7 @@ class collective_awaiter final : public request_awaiter<Start> {
 /// keeps the old handle, which means nothing then. Throws mpi_error.
 template <class = void>
 auto wait(MPI_Request request) {
-  auto start = [request](std::vector<MPI_Request>& own, std::span<MPI_Request>&) {
+  auto start = [request](auto& own, auto&) {
     own.push_back(request);
     return MPI_SUCCESS;
   };
@@ -141,23 +143,23 @@ template <std::ranges::contiguous_range R>
 auto wait_all(R&& requests) {
   if constexpr (std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>> ||
                 !(std::is_lvalue_reference_v<R> || std::ranges::borrowed_range<R>)) {
-    auto start = [copy = std::vector<MPI_Request>(std::ranges::begin(requests), std::ranges::end(requests))](
-                     std::vector<MPI_Request>& own, std::span<MPI_Request>&) {
+    auto start = [copy = std::vector<MPI_Request>(std::ranges::begin(requests), std::ranges::end(requests))](auto& own,
+                                                                                                             auto&) {
       own = copy;
       return MPI_SUCCESS;
     };
     return several_awaiter<decltype(start)>("mpi::wait_all", std::move(start));
   } else {
-    auto start = [there = std::span<MPI_Request>(requests)](std::vector<MPI_Request>&, std::span<MPI_Request>& all) {
+    auto start = [there = std::span<MPI_Request>(requests)](auto&, auto& all) {
       all = there;
       return MPI_SUCCESS;
     };
     return several_awaiter<decltype(start)>("mpi::wait_all", start);
   }
 }
-template <class = void>
+template <class Compiled = void>
 auto wait_all(std::initializer_list<MPI_Request> requests) {
-  return wait_all(std::vector<MPI_Request>(requests));
+  return wait_all(base::later<std::vector<MPI_Request>, Compiled>(requests));
 }
 
 }  // namespace mpi

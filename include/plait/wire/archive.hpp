@@ -2,6 +2,7 @@
 #pragma once
 
 #include <plait/base/compose.hpp>
+#include <plait/base/later.hpp>
 #include <plait/base/type_name.hpp>
 #include <plait/wire/reader.hpp>
 #include <plait/wire/writer.hpp>
@@ -163,9 +164,9 @@ class basic_output_archive : public cereal::OutputArchive<basic_output_archive<W
   Writer& out_;
   basic_output_archive* former_;
   int depth_ = 0;
-  std::map<std::pair<const void*, const std::type_info*>, std::size_t> numbers_;
-  std::vector<std::shared_ptr<const void>> kept_;
-  std::vector<std::function<void()>> deferred_;
+  plait::base::later<std::map<std::pair<const void*, const std::type_info*>, std::size_t>, Writer> numbers_;
+  plait::base::later<std::vector<std::shared_ptr<const void>>, Writer> kept_;
+  plait::base::later<std::vector<std::function<void()>>, Writer> deferred_;
 };
 
 /// See input_archive.
@@ -258,8 +259,8 @@ class basic_input_archive : public cereal::InputArchive<basic_input_archive<Read
   Reader& in_;
   basic_input_archive* former_;
   int depth_ = 0;
-  std::vector<shared_object> shared_;
-  std::vector<std::function<void()>> deferred_;
+  plait::base::later<std::vector<shared_object>, Reader> shared_;
+  plait::base::later<std::vector<std::function<void()>>, Reader> deferred_;
 };
 
 // What cereal's own dispatch still asks of an archive: the version number of a class, and the values of save_minimal.
