@@ -39,6 +39,13 @@ int as_rank(const std::string& how, int argc, char** argv) {
 
 int failures = 0;
 
+/// A path as one word of the shell: a checkout may be in a folder whose name has spaces.
+std::string quoted(const std::string& path) {
+  std::string word = "'";
+  for (const char c : path) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
 void check(const std::string& how, bool ends_well, const std::string& text) {
 #ifdef OPEN_MPI
   const std::string flavour = "openmpi";
@@ -51,8 +58,8 @@ void check(const std::string& how, bool ends_well, const std::string& text) {
   folder.erase(folder.rfind("tests/mpi/"));
   char self[4096] = {};
   if (::readlink("/proc/self/exe", self, sizeof self - 1) < 0) ++failures;
-  const auto command =
-      "exec timeout 60 sh " + folder + "tests/support/mpirun.sh " + flavour + " 2 " + self + " " + how + " 2>&1";
+  const auto command = "exec timeout 60 sh " + quoted(folder + "tests/support/mpirun.sh") + " " + flavour + " 2 " +
+                       quoted(self) + " " + how + " 2>&1";
   std::string said;
   std::FILE* out = ::popen(command.c_str(), "r");
   for (int c = std::fgetc(out); c != EOF; c = std::fgetc(out)) said += static_cast<char>(c);

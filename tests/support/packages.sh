@@ -107,13 +107,24 @@ find_missing() {
   done
 }
 
+# Debian or one of its family: it has apt, and says so itself where it says anything. PLAIT_OS_RELEASE: for the tests.
+is_debian() {
+  local release=${PLAIT_OS_RELEASE:-/etc/os-release}
+  has_tool apt-get && has_tool dpkg-query || return 1
+  if ! [ -r "$release" ]; then
+    [ -e /etc/debian_version ]
+    return
+  fi
+  grep -qE '^ID(_LIKE)?=.*\b(debian|ubuntu)\b' "$release"
+}
+
 install_missing() {
   local mode=$1 asked answer
   find_missing
   [ ${#plait_missing[@]} -eq 0 ] && return
 
   echo "Not installed: ${plait_missing[*]}"
-  if ! has_tool apt-get dpkg-query || ! [ -e /etc/debian_version ]; then
+  if ! is_debian; then
     echo "These are the names in Debian; this system is not of its family: please install what corresponds to them." >&2
     exit 2
   fi
@@ -140,6 +151,9 @@ install_missing() {
         echo "sudo wants a password, and nobody can be asked here: please run the command above." >&2
         exit 2
       fi
+    elif ! sudo true; then
+      echo "sudo was refused: please have the command above run as root." >&2
+      exit 2
     fi
   fi
 

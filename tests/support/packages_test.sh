@@ -72,6 +72,13 @@ not_debian=yes attempt 0 yes
 check "not Debian: status 2" ended 2
 check "not Debian: lists what is missing" said "Not installed: meson libcereal-dev"
 check "not Debian: neither apt nor sudo" silent
+printf 'NAME=Fedora\nID=fedora\nID_LIKE="rhel centos"\n' >"$work/release"
+PLAIT_OS_RELEASE=$work/release attempt 0 yes
+check "a system that says it is another: status 2" ended 2
+check "a system that says it is another: neither apt nor sudo" silent
+printf 'ID=mint\nID_LIKE="ubuntu debian"\n' >"$work/release"
+PLAIT_OS_RELEASE=$work/release attempt 0 yes
+check "a system of the family: installs" logged "$install"
 attempt 0 ask
 check "root: success" ended 0
 check "root: installs just what is missing" logged "$install"
