@@ -11,6 +11,8 @@
 #include <atomic>
 #include <functional>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
 
 using plait::future;
 using plait::pool;
@@ -87,6 +89,27 @@ int down_until_error(int depth, std::atomic<bool>& over) {
   }
 }
 
+/// Each level drops the future of a child that has not ended, and so runs it on top of itself.
+task<> down_by_dropped_forks(int depth, std::atomic<int>& ended) {
+  co_await plait::yield();
+  if (depth > 0) {
+    auto f = co_await plait::fork(down_by_dropped_forks(depth - 1, ended));
+    static_cast<void>(std::exchange(f, {}));
+  }
+  ++ended;
+}
+/// The same where an exception drops it.
+task<> throw_at_each_level(int depth, std::atomic<int>& ended) {
+  co_await plait::yield();
+  ++ended;
+  if (depth == 0) throw std::runtime_error("bottom");
+  try {
+    auto f = co_await plait::fork(throw_at_each_level(depth - 1, ended));
+    throw std::runtime_error("above");
+  } catch (const std::runtime_error&) {
+  }
+}
+
 }  // namespace
 
 TEST_CASE("the stack is as small as this test wants it") {
@@ -140,4 +163,24 @@ TEST_CASE("blocking waits beyond the stack are an error, and a little less deep 
   std::atomic<bool> over{false};
   CHECK_THROWS_AS(p.spawn(down_until_error, 1000000, std::ref(over)).get(), plait::error);
   CHECK(p.spawn(down_plain, 50).get() == 50);
+}
+
+TEST_CASE("futures of forks that are dropped one inside of the other wait beyond the stack") {
+#if PLAIT_ASAN || PLAIT_TSAN
+  constexpr int depth = 10'000;
+#else
+  constexpr int depth = 100'000;
+#endif
+  for (const int workers : {1, 2}) {
+    pool p({.workers = workers});
+    std::atomic<int> ended{0};
+    p.run(down_by_dropped_forks(depth, ended));
+    CHECK(ended == depth + 1);
+    ended = 0;
+    plait::set_unobserved_exception_handler([](const std::exception_ptr&, std::string_view) {});
+    p.run(throw_at_each_level(depth, ended));
+    plait::set_unobserved_exception_handler(nullptr);
+    CHECK(ended == depth + 1);
+    CHECK(p.spawn(down_plain, 50).get() == 50);  // and the limit is where it was
+  }
 }

@@ -18,6 +18,7 @@
 #include <ucontext.h>
 #endif
 #if PLAIT_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if PLAIT_TSAN
@@ -38,6 +39,10 @@ class stack_memory {
     lowest_ = static_cast<char*>(place);
     guard_ = page;
     ::mprotect(lowest_, page, PROT_NONE);
+#if PLAIT_ASAN
+    __asan_unpoison_memory_region(lowest_,
+                                  size_);  // another stack may have lain here, whose last frames did not return
+#endif
   }
   stack_memory(stack_memory&& other) noexcept
       : lowest_(base::exchange(other.lowest_, nullptr)), size_(other.size_), guard_(other.guard_) {}

@@ -272,9 +272,39 @@ class alignas(64) worker {
     }
     return false;
   }
+  /// The same for the unit of a fork, whose time does not change any more: no look at those that are earlier.
+  bool is_buried_fork(const unit* u) const noexcept {
+    for (auto* scope = innermost_; scope != nullptr; scope = scope->outer_) {
+      if (scope->current_ == u) return true;
+      if (u->started > scope->waiting_since_) return false;  // all further down have waited since then, or before
+    }
+    return false;
+  }
 
   /// Whether a blocking wait may still run tasks on top of the stack.
   bool may_help() const noexcept { return static_cast<char*>(__builtin_frame_address(0)) > help_floor_; }
+
+  /// The thread has gone to another stack (other_stack.hpp), from which it steals nothing, until the scope ends.
+  class other_stack_scope {
+   public:
+    other_stack_scope(worker& w, char* floor) noexcept
+        : worker_(w), help_floor_(w.help_floor_), steal_floor_(w.steal_floor_) {
+      auto* here = static_cast<char*>(__builtin_frame_address(0));
+      w.help_floor_ = floor + reserve_of(here - floor);
+      w.steal_floor_ = here;
+    }
+    ~other_stack_scope() {
+      worker_.help_floor_ = help_floor_;
+      worker_.steal_floor_ = steal_floor_;
+    }
+    other_stack_scope(const other_stack_scope&) = delete;
+    other_stack_scope& operator=(const other_stack_scope&) = delete;
+
+   private:
+    worker& worker_;
+    char* help_floor_;
+    char* steal_floor_;
+  };
 
   /// Makes the calling thread this worker, until the scope ends.
   class thread_scope {
@@ -283,9 +313,7 @@ class alignas(64) worker {
       auto* floor = base::stack_floor();
       auto* here = static_cast<char*>(__builtin_frame_address(0));
       if (floor != nullptr) {
-        // A third of what is left, at most 256 KiB, stays for user code on top of the deepest wait.
-        const auto reserve = (here - floor) / 3;
-        w.help_floor_ = floor + (reserve < 256 * 1024 ? reserve : 256 * 1024);
+        w.help_floor_ = floor + reserve_of(here - floor);
         w.steal_floor_ = floor + (here - floor) / 2;
       }
       base::set_thread_worker(&w);
@@ -300,6 +328,10 @@ class alignas(64) worker {
 
  private:
   static constexpr std::ptrdiff_t transfer_stack = 64 * 1024;
+  /// A third of what is left, at most 256 KiB, stays for user code on top of the deepest wait.
+  static std::ptrdiff_t reserve_of(std::ptrdiff_t stack) noexcept {
+    return stack / 3 < 256 * 1024 ? stack / 3 : 256 * 1024;
+  }
 
   void see(std::uint64_t time) noexcept {
     time &= ~later_than_others;

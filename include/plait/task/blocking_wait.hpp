@@ -3,6 +3,7 @@
 
 #include <plait/base/clock.hpp>
 #include <plait/base/thread_signal.hpp>
+#include <plait/sched/other_stack.hpp>
 #include <plait/task/observers.hpp>
 
 // Waiting for a cell with the thread: a worker helps, any other thread sleeps.
@@ -43,7 +44,8 @@ inline void check_order(const cell_base& cell, const sched::unit* of, const work
         "plait: a done callback waited for its own task, or dropped the last future of it, which ends only after the "
         "callback: use result() or exception(), and keep the future elsewhere");
   }
-  if (w != nullptr && of != nullptr && (w->current == of || w->is_buried(of))) {
+  if (w == nullptr || of == nullptr) return;
+  if (w->current == of || (cell.kind == origin::fork ? w->is_buried_fork(of) : w->is_buried(of))) {
     throw error(
         "plait: a blocking wait for a task that lies below on the same thread's stack, where it waits itself: neither "
         "could go on; co_await the future instead of get() or wait(), or of dropping it");
@@ -70,19 +72,17 @@ inline void wait_blocking(cell_base& cell, const sched::unit* of) {
   w->home().help(*w, [&x] { return x.signal.is_set(); });
 }
 
-/// The same in a destructor, which must not throw: beyond the helping limit the thread goes on helping on its reserve.
-/// A wait that could never end ends the program with the text of the error.
+/// The same in a destructor, which must not throw: where too little stack is left, it helps on another one. A wait that
+/// could never end ends the program with the text of the error.
 PLAIT_NOINLINE inline void wait_in_destructor(cell_base& cell, const sched::unit* of) noexcept {
   if (cell.done()) return;
   auto* w = worker::of_this_thread();
   check_order(cell, of, w);
   thread_waiter x(w);
   if (!add_waiter(cell, &x)) return;
-  if (w == nullptr) {
-    x.signal.wait();
-  } else {
-    w->home().help(*w, [&x] { return x.signal.is_set(); });
-  }
+  if (w == nullptr) return x.signal.wait();
+  const auto help = [&x, w] { w->home().help(*w, [&x] { return x.signal.is_set(); }); };
+  if (w->may_help() || !sched::on_another_stack(*w, help)) help();
 }
 
 /// Blocks until the cell is done or the deadline has passed; says whether it is done. A worker helps meanwhile, and may
