@@ -40,8 +40,8 @@ class stack_memory {
     guard_ = page;
     ::mprotect(lowest_, page, PROT_NONE);
 #if PLAIT_ASAN
-    __asan_unpoison_memory_region(lowest_,
-                                  size_);  // another stack may have lain here, whose last frames did not return
+    // Another stack may have lain here, whose last frames did not return.
+    __asan_unpoison_memory_region(lowest_, size_);
 #endif
   }
   stack_memory(stack_memory&& other) noexcept
