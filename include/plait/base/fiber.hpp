@@ -35,20 +35,24 @@ class stack_memory {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     size_ = (bytes + page - 1) / page * page + page;
     void* place = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (place == MAP_FAILED) throw error("plait: the system has no memory for the stack of another simulated thread");
+    if (place == MAP_FAILED) throw error("plait: the system has no memory for another stack");
     lowest_ = static_cast<char*>(place);
     guard_ = page;
     ::mprotect(lowest_, page, PROT_NONE);
-#if PLAIT_ASAN
-    // Another stack may have lain here, whose last frames did not return.
-    __asan_unpoison_memory_region(lowest_, size_);
-#endif
+    make_empty();
   }
   stack_memory(stack_memory&& other) noexcept
       : lowest_(base::exchange(other.lowest_, nullptr)), size_(other.size_), guard_(other.guard_) {}
   stack_memory& operator=(stack_memory&&) = delete;
   ~stack_memory() {
     if (lowest_ != nullptr) ::munmap(lowest_, size_);
+  }
+
+  /// Before its use: another stack may have lain here, whose last frames did not return.
+  void make_empty() noexcept {
+#if PLAIT_ASAN
+    __asan_unpoison_memory_region(lowest_, size_);
+#endif
   }
 
   char* floor() const noexcept { return lowest_ + guard_; }

@@ -77,7 +77,7 @@ class link {
   void leave(handler handle) {
     hold_.acquire();
     const release_at_end end{*this};
-    while (sent_.flush(transport_) != 0 || transport_.sends_pending()) {
+    while (sent_.flush(transport_, true) != 0 || transport_.sends_pending()) {
       poll(handle);
       base::give_way();
     }
@@ -112,10 +112,10 @@ class link {
   }
 
   /// By the holder: hands what was collected to the transport.
-  void flush() { sent_.flush(transport_); }
-  /// The same at the end of a poll.
-  void flush_polled() {
-    sent_.flush(transport_);
+  void flush() { sent_.flush(transport_, false); }
+  /// The same at the end of a poll. certain: see outbox::flush.
+  void flush_polled(bool certain) {
+    sent_.flush(transport_, certain);
     sent_.polled();
   }
 
@@ -173,7 +173,7 @@ class link {
     if (!hold_.try_acquire_or_leave_word())
       return owner_.poll_later();  // its flush may be long away, if it is in a native section
     try {
-      if (in_run_.load(std::memory_order_relaxed)) sent_.flush(transport_);  // written by holders
+      if (in_run_.load(std::memory_order_relaxed)) sent_.flush(transport_, false);  // written by holders
     } catch (...) {
       release();
       return owner_.poll_later();  // the poll that follows meets the fault, and reports it

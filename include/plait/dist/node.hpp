@@ -273,7 +273,7 @@ class node final : public sched::outside, link_owner, progress_owner {
     pollable* ready = nullptr;
     stop_requests::list to_stop;
     for (int looks = 1;; ++looks) {
-      something = poll_once(w, must, done, ready, to_stop) || something;
+      something = poll_once(w, must, looks > 1, done, ready, to_stop) || something;
       asleep_too_soon = should_ask();
       if (!link_.hold().release()) break;
       if (looks == most_looks) {  // what was found must not wait: others may leave word again and again
@@ -295,8 +295,8 @@ class node final : public sched::outside, link_owner, progress_owner {
   // By the holder.
 
   bool should_ask() const noexcept { return balancer_.may_ask() && link_.in_run() && !end_.closing(); }
-  /// last: the worker is about to sleep.
-  bool poll_once(sched::worker* w, bool last, deliveries& done, pollable*& ready,
+  /// last: the worker is about to sleep. called: by somebody who left word.
+  bool poll_once(sched::worker* w, bool last, bool called, deliveries& done, pollable*& ready,
                  stop_requests::list& to_stop) noexcept {
     if (!link_.in_run()) return false;
     bool something = false;
@@ -311,7 +311,7 @@ class node final : public sched::outside, link_owner, progress_owner {
       if (family_->idle()) look_for_end();
       // Others may have had the transport each time that it wanted to ask.
       if (last && w != nullptr && should_ask()) balancer_.ask(*w);
-      link_.flush_polled();
+      link_.flush_polled(last || called);
     } catch (...) {
       fail(std::current_exception());
     }

@@ -55,9 +55,12 @@ class outbox {
     return frame.size() > batch_bytes || base::now() - flushed_ > batch_time;
   }
 
-  /// Hands all frames to the transport, which the caller holds. Returns how many there were.
-  int flush(net::transport& transport) {
-    if (!waiting_.load(std::memory_order_relaxed)) return 0;  // a hint: what is added now is flushed by who adds it
+  /// Hands all frames to the transport, which the caller holds. Returns how many there were. certain: also a message
+  /// whose sender leaves the flush to somebody else, and then saw that this thread was called already (under the lock
+  /// either that sender's message is seen here, or it sees that the call has been answered).
+  int flush(net::transport& transport, bool certain) {
+    // relaxed: a hint; what is added now is flushed by who adds it, or by who is called after that
+    if (!certain && !waiting_.load(std::memory_order_relaxed)) return 0;
     const std::lock_guard lock(mutex_);
     for (std::uint32_t i = 0; i < open_; ++i) {
       auto next = transport.new_frame();

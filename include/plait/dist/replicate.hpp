@@ -90,7 +90,12 @@ void pass_replica_on(const replica_key& key, const encoded& bytes) {
 /// A constant has come.
 template <class T>
 void receive_replica(replica_key key, encoded bytes) {
-  pass_replica_on<T>(key, bytes);  // first: it may take those above it long to read
+  std::exception_ptr not_passed_on;
+  try {
+    pass_replica_on<T>(key, bytes);  // first: it may take this rank long to read
+  } catch (...) {
+    not_passed_on = std::current_exception();
+  }
   auto& all = replicas::here();
   try {
     wire::reader in(*bytes);
@@ -98,6 +103,7 @@ void receive_replica(replica_key key, encoded bytes) {
   } catch (...) {
     all.put_failure(key, std::current_exception());
   }
+  if (not_passed_on) std::rethrow_exception(not_passed_on);  // nobody else can tell that ranks below wait for it
 }
 
 }  // namespace dist

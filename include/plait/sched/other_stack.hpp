@@ -29,7 +29,8 @@ struct other_stack_call {
     auto& self = *static_cast<other_stack_call*>(argument);
     base::set_thread_worker(&self.on);
     {
-      const worker::other_stack_scope scope(self.on, self.stack.floor());
+      auto* here = static_cast<char*>(__builtin_frame_address(0));
+      const worker::other_stack_scope scope(self.on, self.stack.floor(), here);
       self.body();
     }
     self.callee.switch_to(self.caller, true);

@@ -75,10 +75,15 @@ class victims {
     return nullptr;
   }
 
-  /// Where all workers are about to sleep and this one does so inside a blocking wait: one of the continuations that
-  /// were left to others. It comes to that only where a task waits for one that it has not started.
+  /// Whether all workers are about to sleep, this one does so inside a blocking wait, and there are continuations which
+  /// may not run on top of it.
+  bool stuck(worker& w) noexcept {
+    return w.helping() && parking_.sleepers() >= workers_.size() &&
+           (!w.aside.empty() || anything_to_steal(jobs::all, &w));
+  }
+  /// One of them.
   job* last_resort(worker& w) noexcept {
-    if (!w.helping() || parking_.sleepers() < workers_.size() || !w.may_help()) return nullptr;
+    if (!w.may_help()) return nullptr;
     if (auto* j = w.take_first(w.aside, w.own)) return j;
     return steal(w, jobs::all);
   }

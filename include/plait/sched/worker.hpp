@@ -18,6 +18,9 @@
 
 namespace plait::sched {
 
+struct left_loop;
+struct loop_stack;
+
 /// One worker: its queues, what it runs now, and how much stack it may use. The pool drives it (pool.hpp, drive.hpp).
 class alignas(64) worker {
  public:
@@ -41,6 +44,9 @@ class alignas(64) worker {
   std::uint32_t serve_mask = 63;  ///< it serves when these bits of steps are zero
   std::uint32_t serve_most = 63;  ///< what serve_mask becomes at most
   std::uint32_t steps = 0;        ///< of its loops
+  left_loop* left = nullptr;      ///< loops whose stacks the thread has left: see left_loops.hpp
+  loop_stack* spare_stacks = nullptr;
+  unsigned loop_stacks = 0;  ///< how many there are
   parking_lot::bed bed;
   obs::worker_counters counters;
 
@@ -156,7 +162,8 @@ class alignas(64) worker {
   void begin(unit& u) noexcept {
     const auto after = u.started > waiting_since_ ? u.started : waiting_since_;
     see(after);
-    u.started = ++clock_ | (after & later_than_others);
+    // relaxed: read by who asks whether it is buried
+    base::atomic_ref<std::uint64_t>(u.started).store(++clock_ | (after & later_than_others), std::memory_order_relaxed);
     current = &u;
   }
   /// A forked child starts here, on top of its parent, which ran here.
@@ -265,33 +272,48 @@ class alignas(64) worker {
   };
 
   /// Whether the unit is in a blocking wait further down on this thread's stack: it can't go on before what runs now
-  /// ends.
+  /// ends. No look at those that are earlier.
   bool is_buried(const unit* u) const noexcept {
+    // relaxed: another worker may be starting it; the time of a unit that is down here does not change any more
+    const auto since = base::atomic_ref<std::uint64_t>(const_cast<unit*>(u)->started).load(std::memory_order_relaxed);
     for (auto* scope = innermost_; scope != nullptr; scope = scope->outer_) {
       if (scope->current_ == u) return true;
+      if (since > scope->waiting_since_) return false;  // all further down have waited since then, or before
     }
     return false;
   }
-  /// The same for the unit of a fork, whose time does not change any more: no look at those that are earlier.
-  bool is_buried_fork(const unit* u) const noexcept {
-    for (auto* scope = innermost_; scope != nullptr; scope = scope->outer_) {
-      if (scope->current_ == u) return true;
-      if (u->started > scope->waiting_since_) return false;  // all further down have waited since then, or before
-    }
-    return false;
+
+  /// What belongs to the stack on which a loop of this worker runs. By default: of one where nobody waits.
+  struct stack_state {
+    std::uint64_t waiting_since = 0;
+    bool waiting = false;
+    char* help_floor = nullptr;
+    char* steal_floor = nullptr;
+    stack_scope* innermost = nullptr;
+  };
+  /// The thread is about to go from a loop to another stack; gives what belongs to this one.
+  stack_state exchange_stack(const stack_state& next) noexcept {
+    const stack_state before{waiting_since_, waiting_, help_floor_, steal_floor_, innermost_};
+    waiting_since_ = next.waiting_since;
+    waiting_ = next.waiting;
+    help_floor_ = next.help_floor;
+    steal_floor_ = next.steal_floor;
+    innermost_ = next.innermost;
+    if (kept_ != nullptr) inbox.push(base::exchange(kept_, nullptr));
+    return before;
   }
 
   /// Whether a blocking wait may still run tasks on top of the stack.
   bool may_help() const noexcept { return static_cast<char*>(__builtin_frame_address(0)) > help_floor_; }
 
-  /// The thread has gone to another stack (other_stack.hpp), from which it steals nothing, until the scope ends.
+  /// The thread has gone to another stack, until the scope ends: one that ends at `floor`, and from which it steals
+  /// while it is above `steal_floor`.
   class other_stack_scope {
    public:
-    other_stack_scope(worker& w, char* floor) noexcept
+    other_stack_scope(worker& w, char* floor, char* steal_floor) noexcept
         : worker_(w), help_floor_(w.help_floor_), steal_floor_(w.steal_floor_) {
-      auto* here = static_cast<char*>(__builtin_frame_address(0));
-      w.help_floor_ = floor + reserve_of(here - floor);
-      w.steal_floor_ = here;
+      w.help_floor_ = floor + reserve_of(static_cast<char*>(__builtin_frame_address(0)) - floor);
+      w.steal_floor_ = steal_floor;
     }
     ~other_stack_scope() {
       worker_.help_floor_ = help_floor_;

@@ -45,7 +45,7 @@ inline void check_order(const cell_base& cell, const sched::unit* of, const work
         "callback: use result() or exception(), and keep the future elsewhere");
   }
   if (w == nullptr || of == nullptr) return;
-  if (w->current == of || (cell.kind == origin::fork ? w->is_buried_fork(of) : w->is_buried(of))) {
+  if (w->current == of || w->is_buried(of)) {
     throw error(
         "plait: a blocking wait for a task that lies below on the same thread's stack, where it waits itself: neither "
         "could go on; co_await the future instead of get() or wait(), or of dropping it");
