@@ -152,6 +152,30 @@ RANKS_CASE("a task that is bound to a rank or a worker runs there") {
   });
 }
 
+int wait_for_worker_of(int w) { return plait::submit<where_worker>(plait::on_worker(w)).get(); }
+int look_at_worker_of(int w) {
+  const auto f = plait::submit<where_worker>(plait::on_worker(w));
+  return f.result();
+}
+
+RANKS_CASE("a task that is bound to a worker runs there also where another worker blocks until it has ended") {
+  rt.run([]() -> plait::task<void> {
+    int elsewhere = 0;
+    for (int i = 0; i < 20; ++i) {
+      for (int from = 0; from < plait::num_workers(); ++from) {
+        for (int w = 0; w < plait::num_workers(); ++w) {
+          auto got = plait::submit<wait_for_worker_of>(plait::on_worker(from), w);
+          const int ran_on = co_await got;
+          auto seen = plait::submit<look_at_worker_of>(plait::on_worker(from), w);
+          const int seen_on = co_await seen;
+          elsewhere += (ran_on != w ? 1 : 0) + (seen_on != w ? 1 : 0);
+        }
+      }
+    }
+    CHECK(elsewhere == 0);
+  });
+}
+
 RANKS_CASE("a task that is to run here stays on the rank") {
   rt.run_all([]() -> plait::task<void> {
     const int me = plait::rank();

@@ -26,7 +26,10 @@ class dispatch {
   /// Queues a task on this rank. local_worker: for those that name a worker. w: the calling worker, or null.
   void queue(portable* task, place kind, int local_worker, sched::worker* w) {
     if (kind == place::here || kind == place::on_rank) return pool_.post(task);
-    if (kind == place::on_worker) return pool_.post_to(static_cast<unsigned>(local_worker), task);
+    if (kind == place::on_worker) {
+      task->only_worker = local_worker;
+      return pool_.post_to(static_cast<unsigned>(local_worker), task);
+    }
     if (kind == place::prefer_worker && (w == nullptr || w->index() != static_cast<unsigned>(local_worker))) {
       auto& target = pool_.at(static_cast<unsigned>(local_worker));
       target.placed.push(task);

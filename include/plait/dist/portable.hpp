@@ -39,7 +39,8 @@ struct portable : sched::job {
 
   const wire::registry_entry* callable;
   sched::unit self{nullptr, nullptr, nullptr, 0};
-  std::uint32_t moves = 0;  ///< how often it has gone from rank to rank
+  std::uint32_t moves = 0;        ///< how often it has gone from rank to rank
+  std::int32_t only_worker = -1;  ///< of this rank, where no other may run it
 
   /// Before it leaves: takes it from whoever else might run it. False if somebody has; the caller's hold is gone then.
   virtual bool claim_to_leave() noexcept = 0;

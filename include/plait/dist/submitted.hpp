@@ -144,9 +144,12 @@ class submitted final : public base::in_frame_memory,
     return next;
   }
 
-  /// Whether the calling worker is one of the run's rank: a task may wait in another pool, where it is a guest.
-  static bool runs_here(const run_context& run) noexcept {
-    return &sched::worker::of_this_thread()->home() == &run.home->pool();
+  /// Whether the calling worker may run it: one of the run's rank, since a task may wait in another pool, where it is a
+  /// guest; and the one that it was submitted to, if to a single one.
+  bool runs_here() const noexcept {
+    const auto& w = *sched::worker::of_this_thread();
+    if (&w.home() != &static_cast<const run_context*>(this->self.context)->home->pool()) return false;
+    return this->only_worker < 0 || static_cast<unsigned>(this->only_worker) == w.index();
   }
 
   /// A request to stop, wherever it is.
@@ -180,7 +183,7 @@ class submitted final : public base::in_frame_memory,
   static bool control(cell_base* c, request what) noexcept {
     auto& task = *static_cast<submitted*>(static_cast<cell*>(c));
     if (what == request::stop) return task.stop();
-    if (what == request::run && !runs_here(*static_cast<run_context*>(task.self.context))) return false;
+    if (what == request::run && !task.runs_here()) return false;
     task.state.fetch_add(state_owner, std::memory_order_relaxed);  // the run's hold; the caller has one
     if (!task.claim()) {
       task.drop_owner();
