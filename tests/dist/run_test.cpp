@@ -206,6 +206,15 @@ RANKS_CASE("a callable that throws instead of making a task throws from run on a
   CHECK(rt.run(number(1)).value_or(1) == 1);
 }
 
+RANKS_CASE("a task that can't be started throws from run and run_all on all ranks") {
+  for (int i = 0; i < 3; ++i) {
+    CHECK_THROWS_AS(rt.run(plait::task<int>()), plait::error);
+    CHECK_THROWS_AS(rt.run(plait::task<void>()), plait::error);
+    CHECK_THROWS_AS(rt.run_all(rt.rank() == rt.size() - 1 ? plait::task<int>() : number(i)), plait::error);
+    CHECK(rt.run(number(i)).value_or(i) == i);  // and the next run is not disturbed
+  }
+}
+
 RANKS_CASE("all work has settled when an exception leaves run") {
   CHECK_THROWS(rt.run(throw_beside_tasks(20)));
   CHECK(calls_on_all_ranks(rt) == 20);

@@ -175,16 +175,13 @@ class runtime {
   /// when all of all ranks have ended. If tasks throw: the exception of the lowest rank whose task threw, on all ranks.
   template <class T>
   T run_all(task<T> t) {
-    std::optional<future<T>> f;
-    work([&](sched::family& parent, dist::run_context& context) {
-      return start_root(std::move(t), parent, context, f);
-    });
+    auto own = work_through(std::move(t));
     const auto& failure = node_->lowest_failure();
     if (failure.rank >= 0 && failure.rank != rank()) {
-      if (auto e = f->exception()) static_cast<void>(e);  // seen: the lowest rank's counts
+      own.give_up();
       rethrow(failure, false);
     }
-    return f->get();
+    return own.get();
   }
 
   /// What this rank's workers have done since the runtime began.
@@ -244,6 +241,39 @@ class runtime {
 #endif
   }
 
+  /// A root task of this rank, and what came of it.
+  template <class T>
+  struct root {
+    std::optional<future<T>> result;
+    std::exception_ptr refusal;  ///< why it could not be started
+
+    T get() {
+      if (refusal) std::rethrow_exception(refusal);
+      return result->get();
+    }
+    /// The exception of a lower rank counts.
+    void give_up() const {
+      if (!refusal) static_cast<void>(result->exception());  // seen
+    }
+  };
+
+  /// Works through a run with this task as the rank's root. One that can't be started fails as one that throws: the
+  /// other ranks have begun the run.
+  template <class T>
+  root<T> work_through(task<T> t) {
+    root<T> own;
+    work([&](sched::family& parent, dist::run_context& context) -> const sched::unit* {
+      try {
+        return start_root(std::move(t), parent, context, own.result);
+      } catch (...) {
+        own.refusal = std::current_exception();
+        context.home->root_failed(own.refusal);
+        return nullptr;
+      }
+    });
+    return own;
+  }
+
   template <class T>
   static const sched::unit* start_root(task<T> t, sched::family& parent, dist::run_context& context,
                                        std::optional<future<T>>& f) {
@@ -277,15 +307,12 @@ class runtime {
 
   template <class T>
   run_result<T> run_root(task<T> t) {
-    std::optional<future<T>> f;
-    work([&](sched::family& parent, dist::run_context& context) {
-      return start_root(std::move(t), parent, context, f);
-    });
+    auto own = work_through(std::move(t));
     if constexpr (std::is_void_v<T>) {
-      f->get();
+      own.get();
       return true;
     } else {
-      return f->get();
+      return own.get();
     }
   }
 
