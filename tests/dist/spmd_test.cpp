@@ -40,6 +40,27 @@ void fail_from(int first) {
   if (plait::rank() >= first) throw std::out_of_range("rank " + std::to_string(plait::rank()));
 }
 
+/// Once it was read from a message, its moves throw after some.
+struct wears_out {
+  wears_out() = default;
+  explicit wears_out(int moves) : left(moves) {}
+  wears_out(wears_out&& other) : left(other.left), received(other.received) {
+    if (received && --left < 0) throw std::domain_error("moved too often");
+  }
+  template <class Archive>
+  void save(Archive& archive) const {
+    archive(left);
+  }
+  template <class Archive>
+  void load(Archive& archive) {
+    archive(left);
+    received = true;
+  }
+  int left = 0;
+  bool received = false;
+};
+wears_out wear_out_after(int moves) { return wears_out(moves); }
+
 /// What spmd throws here.
 std::string call_inside() {
   try {
@@ -112,6 +133,24 @@ RANKS_CASE("the exception of the lowest rank whose body threw leaves spmd") {
                            std::out_of_range);
     }
     CHECK((co_await plait::spmd<fail_from>(plait::size())).size() == static_cast<std::size_t>(plait::size()));
+  });
+}
+
+RANKS_CASE("a result that can't be moved any more is the exception of the spmd call, not the end of the program") {
+  rt.run([]() -> plait::task<void> {
+    int failures = 0;
+    bool ends = false;  // a value that may be moved often enough arrives
+    for (int moves = 0; moves < 30 && !ends; ++moves) {
+      auto call = plait::spmd<wear_out_after>(moves);
+      try {
+        const auto all = co_await call;
+        ends = all.size() == static_cast<std::size_t>(plait::size());
+      } catch (const std::domain_error&) {
+        ++failures;
+      }
+    }
+    CHECK(failures > 0);
+    CHECK(ends);
   });
 }
 

@@ -111,14 +111,8 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
 
   void finish(sched::worker& w) noexcept override {
     w.current = &self_;  // for its callbacks
-    if (failure_) {
-      cell::set_error(std::move(failure_));
-    } else {
-      std::vector<R> all;
-      all.reserve(parts_.size());
-      for (auto& p : parts_) all.push_back(std::move(*p));
-      cell::set_value(std::move(all));
-    }
+    if (!failure_) take_parts();
+    if (failure_) cell::set_error(std::move(failure_));
     auto left = self_.copy();
     bool last = false;
     auto* next = complete(*this, state_owner, last, [&] {
@@ -131,6 +125,18 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
   }
 
  private:
+  /// Makes the result of the parts, or the failure of what their moving throws.
+  void take_parts() noexcept {
+    try {
+      std::vector<R> all;
+      all.reserve(parts_.size());
+      for (auto& p : parts_) all.push_back(std::move(*p));
+      cell::set_value(std::move(all));
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+
   std::vector<std::optional<R>> parts_;
   int missing_;
   sched::unit self_;
