@@ -152,4 +152,16 @@ TEST_CASE("without a handler an exception is reported in one line, whatever its 
   CHECK(said == "plait: unobserved exception in a\\ntask: std::runtime_error: two\\r\\nlines\n");
 }
 
+TEST_CASE("what is thrown that is no exception, or says nothing, is reported by its text and type") {
+  struct says_nothing : std::exception {
+    const char* what() const noexcept override { return nullptr; }
+  };
+  const auto described = [](auto thrown) { return plait::detail::describe(std::make_exception_ptr(thrown)); };
+  CHECK(described(static_cast<const char*>("a literal")) == "const char*: a literal");
+  CHECK(described(static_cast<const char*>(nullptr)) == "const char*: a null pointer");
+  CHECK(described(std::string("a text")) == "std::string: a text");
+  CHECK(described(42) == "int");
+  CHECK(described(says_nothing()).find("says_nothing: ") != std::string::npos);
+}
+
 }  // namespace unobserved_cases

@@ -200,6 +200,25 @@ TEST_CASE("any other exception arrives as remote_error that says where it came f
   CHECK(arrived_remote(journey<const char*>("c text")).text() == "c text");
 }
 
+struct says_nothing : std::runtime_error {
+  using std::runtime_error::runtime_error;
+  const char* what() const noexcept override { return nullptr; }
+};
+
+TEST_CASE("an exception whose what() is a null pointer arrives without a text") {
+  const auto arrived = arrived_remote(journey(says_nothing("unsaid")));
+  CHECK(arrived.type_name().find("says_nothing") != std::string::npos);
+  CHECK(arrived.text().empty());
+  const plait::transferable_exception<says_nothing> registration;
+  bool as_itself = false;
+  try {
+    std::rethrow_exception(journey(says_nothing("unsaid")));
+  } catch (const says_nothing&) {  // not CHECK_THROWS_AS, which asks what it says
+    as_itself = true;
+  }
+  CHECK(as_itself);
+}
+
 TEST_CASE("an exception that cannot be written or read is not lost") {
   CHECK(arrived_remote(journey(errors_of_user::refuses())).text() == "refuses");
   CHECK(arrived_remote(journey(errors_of_user::cannot_load())).text() == "cannot load");

@@ -4,11 +4,20 @@
 #include <plait/base/compose.hpp>
 #include <plait/base/config.hpp>
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 namespace plait {
+
+namespace base {
+/// What an exception says; of one that says nothing, by a null pointer, an empty text.
+inline const char* what_of(const std::exception& e) noexcept {
+  const char* const text = e.what();
+  return text != nullptr ? text : "";
+}
+}  // namespace base
 
 /// Base of every error that plait itself raises. The message says what happened, where, and what to do.
 class PLAIT_EXPORT error : public std::runtime_error {

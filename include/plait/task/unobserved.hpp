@@ -31,12 +31,16 @@ struct unobserved_state {
   }
 };
 
-/// "<type>: <what()>" of an exception.
+/// "<type>: <what()>" of an exception, or its text if it is one; the type alone where there is nothing to say.
 inline base::text description_of(const std::exception_ptr& e) {
   try {
     std::rethrow_exception(e);
   } catch (const std::exception& x) {
-    return base::compose_text({demangle_text(typeid(x).name()), ": ", x.what()});
+    return base::compose_text({demangle_text(typeid(x).name()), ": ", base::what_of(x)});
+  } catch (const std::string& text) {
+    return base::compose_text({"std::string: ", text});
+  } catch (const char* text) {
+    return base::compose_text({"const char*: ", text != nullptr ? text : "a null pointer"});
   } catch (...) {
     const auto* type = abi::__cxa_current_exception_type();
     return type != nullptr ? demangle_text(type->name()) : base::text("an exception of unknown type");

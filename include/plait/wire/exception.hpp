@@ -112,7 +112,7 @@ inline description describe(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const std::exception& problem) {
-    return {abi::__cxa_current_exception_type(), problem.what()};
+    return {abi::__cxa_current_exception_type(), base::what_of(problem)};
   } catch (const std::string& text) {
     return {abi::__cxa_current_exception_type(), text};
   } catch (const char* text) {

@@ -51,6 +51,8 @@ struct exception_format {
   static void put(writer& out, const E& thrown) {
     if constexpr (transferable<E>) {
       encode(out, thrown);
+    } else if constexpr (std::is_base_of_v<std::exception, E>) {
+      format<std::string>::put(out, base::what_of(thrown));
     } else {
       format<std::string>::put(out, thrown.what());
     }
