@@ -154,6 +154,8 @@ plait::task<bool> bad_root() {
   co_return false;
 }
 
+void fail_in_mpi() { throw plait::mpi_error(MPI_ERR_ROOT, "MPI_Something"); }
+
 /// Every kind of range of requests. What is awaited in a span is what MPI leaves afterwards.
 plait::task<void> ranges_of_requests() {
   const MPI_Comm comm = plait::mpi::comm();
@@ -317,6 +319,23 @@ TEST_CASE("an error of a collective reaches who awaits it") {
   plait::runtime rt(MPI_COMM_WORLD, {.workers = 1});
   rt.run([]() -> plait::task<void> {
     for (const bool so : co_await plait::spmd<bad_root>()) CHECK(so);
+  });
+}
+
+TEST_CASE("an mpi_error arrives as itself from any rank") {
+  plait::runtime rt(MPI_COMM_WORLD);
+  rt.run([]() -> plait::task<void> {
+    for (int r = 0; r < plait::size(); ++r) {
+      auto failing = plait::submit<fail_in_mpi>(plait::on_rank(r));
+      bool as_itself = false;
+      try {
+        co_await failing;
+      } catch (const plait::mpi_error& e) {
+        as_itself = e.error_class() == MPI_ERR_ROOT && e.call() == "MPI_Something" && !e.text().empty() &&
+                    std::string(e.what()).find(e.text()) != std::string::npos;
+      }
+      CHECK(as_itself);
+    }
   });
 }
 

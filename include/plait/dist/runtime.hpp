@@ -11,6 +11,7 @@
 #include <plait/net/solo.hpp>
 #include <plait/task/spawn.hpp>
 #if PLAIT_WITH_MPI
+#include <plait/net/mpi_exception.hpp>
 #include <plait/net/mpi_transport.hpp>
 #endif
 
