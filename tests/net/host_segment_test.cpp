@@ -3,6 +3,8 @@
 
 #include <plait/net/host_segment.hpp>
 
+#include <sys/resource.h>
+
 #include <utility>
 
 using plait::base::futex_scope;
@@ -56,6 +58,31 @@ TEST_CASE("a segment that exists, is missing, or has another size gives an empty
   CHECK_FALSE(host_segment::create(name, 2));
   CHECK(host_segment::open(name, 2));
   CHECK_FALSE(host_segment::open(name, 4));
+}
+
+TEST_CASE("a process that can open no more files has names, and no segment") {
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit none{0, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  bool named = false;
+  bool made = true;
+  bool opened = true;
+  bool thrown = false;
+  try {
+    const segment_name name = segment_name::random();
+    named = name.text() != segment_name{}.text();
+    made = static_cast<bool>(host_segment::create(name, 2));
+    opened = static_cast<bool>(host_segment::open(name, 2));
+  } catch (...) {
+    thrown = true;
+  }
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK_FALSE(thrown);
+  CHECK(named);
+  CHECK_FALSE(made);
+  CHECK_FALSE(opened);
+  CHECK_FALSE(host_segment::create(segment_name{}, 2));  // where there are no random numbers
 }
 
 TEST_CASE("a sleep on a slot ends when a frame is announced to it") {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <plait/base/atomic.hpp>
-#include <plait/base/errors.hpp>
 #include <plait/net/doorbell.hpp>
 #include <plait/net/host.hpp>
 
@@ -27,15 +26,15 @@ struct segment_name {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
 
-  /// A fresh one.
-  static segment_name random() {
+  /// A fresh one; none where the system gives no random numbers. Needs no file, of which a process may have too many.
+  static segment_name random() noexcept {
     segment_name name;
-    auto* source = std::fopen("/dev/urandom", "rb");
-    const bool read = source != nullptr && std::fread(&name, sizeof name, 1, source) == 1;
-    if (source != nullptr) std::fclose(source);
-    if (!read) throw error("plait: /dev/urandom can't be read, so there is no safe name for shared memory");
+    if (::getentropy(&name, sizeof name) != 0) return {};
     return name;
   }
+
+  /// Whether it is one.
+  explicit operator bool() const noexcept { return (high | low) != 0; }
 
   /// As shm_open wants it.
   std::string text() const {
@@ -73,6 +72,8 @@ class host_segment {
 
   /// The leader's: makes memory for so many slots, readable by this user only. Empty if that fails.
   static host_segment create(const segment_name& name, int slots) {
+    const segment_name drawn = segment_name::random();
+    if (!name || !drawn) return {};
     const std::string text = name.text();
     const int file = ::shm_open(text.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (file < 0) return {};
@@ -83,10 +84,8 @@ class host_segment {
     ::close(file);
     if (!result) return {};
     for (int slot = 0; slot < slots; ++slot) ::new (static_cast<void*>(result.line(slot))) slot_line;
-    std::uint64_t secret = 0;
-    while (secret == 0 || secret >> 63) secret = segment_name::random().low;
     ::new (static_cast<void*>(result.first())) header;
-    result.first()->secret.store(secret);
+    result.first()->secret.store((drawn.low >> 1) | 1);  // positive
     return result;
   }
 

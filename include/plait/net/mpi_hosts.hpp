@@ -77,7 +77,8 @@ class mpi_hosts {
 
   static card_list exchange_cards(MPI_Comm comm, int size, bool use_segment) {
     const host_identity here = host_identity::current();
-    const card mine{here.host, use_segment ? here.shared_memory : 0, segment_name::random()};
+    const auto name = segment_name::random();
+    const card mine{here.host, use_segment && name ? here.shared_memory : 0, name};
     card_list cards;
     cards.resize(static_cast<std::size_t>(size));
     MPI_Request request = MPI_REQUEST_NULL;
