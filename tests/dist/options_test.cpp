@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "../support/loopback_ranks.hpp"
 #include "../support/waiting.hpp"
 
 namespace {
@@ -155,6 +156,15 @@ TEST_CASE("a yield time of zero, or a long one, works") {
                            }).value() == 4);
                  });
   }
+}
+
+TEST_CASE("a runtime ends at once, however long messages may wait") {
+  plait_test::on_loopback(2, {.workers = 1, .server_yieldtime = 1e6}, [](plait::runtime& rt) {
+    rt.run([]() -> plait::task<void> {
+      auto there = plait::submit(plait::on_rank(1), [] { return plait::rank(); });
+      CHECK(co_await there == 1);
+    });
+  });
 }
 
 TEST_CASE("without MPI, or with PLAIT_MPI=0, a runtime is one rank") {

@@ -53,6 +53,7 @@ class progress_thread {
   }
   void stop() noexcept {
     stopping_.store(true, std::memory_order_seq_cst);
+    ended_.set();
     signal_.set();
     thread_.join();
   }
@@ -95,7 +96,7 @@ class progress_thread {
     int calm = 0;
     while (!stopping_.load(std::memory_order_seq_cst)) {
       const auto seen = polls_.load(std::memory_order_relaxed);  // a hint
-      base::nap(nap_);
+      ended_.wait_until(base::now() + nap_);
       const bool wanted = wanted_.exchange(false, std::memory_order_seq_cst);
       if (!wanted && idle()) {
         // Waking it costs a worker a system call, so it sleeps deeply only after a while of calm.
@@ -142,6 +143,7 @@ class progress_thread {
   base::atomic<bool> wanted_{false};
   base::atomic<std::uint64_t> polls_{0};
   base::thread_signal signal_;
+  base::thread_signal ended_;  ///< ends a nap, which may be as long as the program wants
   base::thread thread_;
 };
 
