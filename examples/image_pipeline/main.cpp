@@ -102,8 +102,11 @@ int image_pipeline(plait::runtime& runtime, const spmd_group& group, const optio
     try {
       files = wanted.input.empty() ? find_default_files() : find_jpeg_files(wanted.input);
       check_writable(wanted.output, expected_bytes(files.names.size(), wanted.size));
-      if (!wanted.contact_sheet.empty()) check_writable(wanted.contact_sheet, 1);
-    } catch (const usage_error& error) {
+      if (!wanted.contact_sheet.empty()) {
+        check_writable(wanted.contact_sheet, 1);
+        check_different(wanted.output, wanted.contact_sheet);
+      }
+    } catch (const std::exception& error) {  // of whatever type: the other ranks wait for the text
       trouble = error.what();
     }
   }

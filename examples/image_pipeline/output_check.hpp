@@ -54,4 +54,12 @@ inline void check_writable(const std::filesystem::path& path, std::uint64_t byte
   if (code != 0) throw usage_error("cannot write '" + path.string() + "': " + std::generic_category().message(code));
 }
 
+/// The contact sheet is written last: it would take the place of the result. Throws usage_error.
+inline void check_different(const std::filesystem::path& output, const std::filesystem::path& contact_sheet) {
+  std::error_code ignored;
+  const std::filesystem::path sheet = std::filesystem::weakly_canonical(contact_sheet, ignored);
+  if (sheet.empty() || sheet != std::filesystem::weakly_canonical(output, ignored)) return;
+  throw usage_error("'" + output.string() + "' is both the output and the contact sheet; accepted are two files");
+}
+
 }  // namespace pipeline

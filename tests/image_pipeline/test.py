@@ -174,6 +174,7 @@ def check_misuse(work, tree, ranks):
         ([tree, "-o", work], "it is a directory"),
         ([tree, "-o", "/dev/null"], "not a regular file"),
         ([tree, "-s", work / "nowhere" / "x.jpg"], "cannot write"),
+        ([tree, "-o", work / "both", "-s", work / "no_images" / ".." / "both"], "accepted are two files"),
     ]
     # Launchers take their time over a job that ends with an error.
     with concurrent.futures.ThreadPoolExecutor(4) as executor:
