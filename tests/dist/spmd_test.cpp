@@ -136,6 +136,27 @@ RANKS_CASE("the exception of the lowest rank whose body threw leaves spmd") {
   });
 }
 
+[[noreturn]] void fail_with_42() { throw 42; }
+
+RANKS_CASE("an exception that can't travel names the function that spmd has called") {
+  rt.run([]() -> plait::task<void> {
+    auto call = plait::spmd<fail_with_42>();
+    try {
+      co_await call;
+      FAIL_CHECK("nothing was thrown");
+    } catch (const plait::remote_error& e) {
+      CHECK(e.task_name().starts_with("spmd_cases::fail_with_42"));
+    }
+    auto of_lambda = plait::spmd([] { throw 42; });
+    try {
+      co_await of_lambda;
+      FAIL_CHECK("nothing was thrown");
+    } catch (const plait::remote_error& e) {
+      CHECK(e.task_name().find("callable") == std::string::npos);
+    }
+  });
+}
+
 RANKS_CASE("a result that can't be moved any more is the exception of the spmd call, not the end of the program") {
   rt.run([]() -> plait::task<void> {
     int failures = 0;

@@ -55,9 +55,13 @@ class spmd_body final : public imported<Callable> {
   }
 };
 
+/// Names a callable as an spmd body in the registry: "spmd_tag<constant_callable<&f>>".
+template <class Tag>
+struct spmd_tag {};
+
 template <class Callable>
 struct spmd_registration {
-  struct tag {};
+  using tag = spmd_tag<typename Callable::tag>;
   static const operations table;
   static const wire::registry_entry entry;
 };

@@ -93,13 +93,15 @@ inline bool is_bracketed(std::string_view text) {
 
 }  // namespace detail
 
-/// The readable form of an entry's full key: for typeid(tag<f>) what stands for f. Where the name alone was not unique,
-/// the module follows.
+/// The readable form of an entry's full key: for typeid(tag<f>) what stands for f, also where that is a tag of plait's
+/// again. Where the name alone was not unique, the module follows.
 inline std::string readable_key(std::string_view key) {
   const std::size_t cut = key.find('@');
   const std::string full = demangle(std::string(key.substr(0, cut)).c_str());
   std::string_view name = full;
-  if (const std::size_t open = name.find('<'); open != name.npos && name.back() == '>') {
+  for (bool outermost = true; outermost || name.starts_with("plait::"); outermost = false) {
+    const std::size_t open = name.find('<');
+    if (open == name.npos || name.back() != '>') break;
     name = name.substr(open + 1, name.size() - open - 2);
     while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
     if (!name.empty() && name.front() == '&') name.remove_prefix(1);
