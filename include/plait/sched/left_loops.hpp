@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/clock.hpp>
 #include <plait/base/exchange.hpp>
 #include <plait/base/fiber.hpp>
 #include <plait/base/function_ref.hpp>
@@ -8,7 +9,6 @@
 #include <plait/sched/other_stack.hpp>
 #include <plait/sched/worker.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <new>
 
