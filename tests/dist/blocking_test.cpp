@@ -42,6 +42,24 @@ RANKS_CASE("an idle rank does not go on, on top of a task that waits for another
   rt.run([]() -> task<void> { CHECK(co_await submit<waits_for_its_child>(on_rank(last_rank())) == 3); });
 }
 
+task<int> calls_slowly() { co_return co_await plait::blocking(slow); }
+int waits_for_a_call() { return submit<calls_slowly>(here).get() + 1; }
+task<int> waits_for_a_child_that_waits_for_a_call() {
+  auto child = submit<waits_for_a_call>(here);
+  co_await plait::yield();
+  co_return child.get() + 1;
+}
+
+RANKS_CASE("nor does it where the wait is for a blocking call") {
+  const plait_test::waiting_for named("a task on each rank whose child waits for a blocking call");
+  rt.run([]() -> task<void> {
+    for (int r = 0; r < plait::size(); ++r) {
+      auto there = submit<waits_for_a_child_that_waits_for_a_call>(on_rank(r));
+      CHECK(co_await there == 3);
+    }
+  });
+}
+
 #if PLAIT_WITH_MPI
 int waits_in_mpi() {
   struct helper {

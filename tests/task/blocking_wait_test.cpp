@@ -182,6 +182,92 @@ TEST_CASE("while a timer runs, nothing goes on on top of a wait that it will end
   }
 }
 
+TEST_CASE("while something runs outside of the pool, nothing goes on on top of a wait that it will end") {
+  // first waits for middle, which waits for what another thread does meanwhile. On one worker only middle's stack is
+  // left to go on with first, which would bury middle.
+  struct helper {
+    static int slowly() {
+      std::this_thread::sleep_for(5ms);
+      return 1;
+    }
+    static task<int> at_home(int way, pool& other) {
+      if (way == 0) co_return co_await plait::blocking(slowly);
+      if (way == 1) {
+        co_await plait::resume_on(other);
+        co_return slowly();
+      }
+      auto there = other.spawn(slowly);
+      co_return co_await there;
+    }
+    static int middle(int way, pool& other) {
+      if (way == 3) return other.spawn(slowly).get();
+      if (way == 4) return other.run([]() -> task<int> { co_return slowly(); }());
+      return spawn(at_home(way, other)).get();
+    }
+    static task<int> first(int way, pool& other) {
+      auto f = spawn(middle, way, std::ref(other));
+      co_await plait::yield();
+      co_return f.get();
+    }
+  };
+  pool other({.workers = 2});
+  for (const int workers : {1, 2}) {
+    pool p({.workers = workers});
+    for (int way = 0; way < 5; ++way) {
+      for (int i = 0; i < 5; ++i) CHECK(p.run(helper::first(way, other)) == 1);
+    }
+  }
+}
+
+TEST_CASE("what was put aside goes on when nothing runs outside of the pool any more") {
+  // The wait is for what its parent does afterwards: nobody promises that, but it works with one worker too. Here
+  // something that has nothing to do with it runs elsewhere at first.
+  struct helper {
+    static task<int> parent(plait::promise<int>& p, pool& other) {
+      spawn_elsewhere(other);
+      auto given = p.get_future();
+      auto waits = spawn([&given] { return given.get(); });
+      co_await plait::yield();
+      p.set_value(3);
+      co_return co_await waits;
+    }
+    static void spawn_elsewhere(pool& other) {
+      auto there = other.spawn([] { std::this_thread::sleep_for(20ms); });
+      static_cast<void>(there);
+      auto call = spawn([]() -> task<> { co_await plait::blocking([] { std::this_thread::sleep_for(10ms); }); });
+      static_cast<void>(call);
+    }
+  };
+  pool other({.workers = 1});
+  for (const int workers : {1, 2}) {
+    pool p({.workers = workers});
+    for (int i = 0; i < 5; ++i) {
+      plait::promise<int> given;
+      CHECK(p.run(helper::parent(given, other)) == 3);
+    }
+  }
+}
+
+TEST_CASE("a pool may end before what its tasks have started in another one") {
+  pool other({.workers = 1});
+  std::atomic<bool> go{false};
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 20; ++i) {
+    pool p({.workers = 1});
+    p.run([](pool& o, std::atomic<bool>& go, std::atomic<int>& ran) -> task<> {
+      auto there = o.spawn([](std::atomic<bool>& g, std::atomic<int>& r) -> task<> {
+        while (!g) co_await plait::sleep_for(1ms);
+        auto more = spawn([&r] { ++r; });
+        co_await more;
+      }(go, ran));
+      static_cast<void>(there);
+      co_return;
+    }(other, go, ran));
+  }
+  go = true;
+  plait_test::wait_until([&ran] { return ran == 20; }, "the tasks of pools that have ended");
+}
+
 TEST_CASE("a blocking wait runs the awaited job itself if it is still queued") {
   pool p({.workers = 1});
   const bool same = p.spawn([] {
