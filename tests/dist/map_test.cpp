@@ -200,6 +200,31 @@ RANKS_CASE("map throws the first exception in input order, after all inputs have
   }
 }
 
+struct refused {};
+int refuse(int n) {
+  if (plait::rank() != 0) throw refused{};
+  return n;
+}
+long added(long a, long b) { return a + b; }
+
+RANKS_CASE("an exception of map or map_reduce on another rank names the function that is mapped") {
+  rt.run([]() -> plait::task<void> {
+    const auto name_of = [](auto awaitable) -> plait::task<std::string> {
+      try {
+        co_await std::move(awaitable);
+      } catch (const plait::remote_error& e) {
+        co_return e.task_name();
+      } catch (const refused&) {
+      }
+      co_return "map_cases::refuse(int)";  // all were taken by rank 0
+    };
+    for (int round = 0; round < 5; ++round) {
+      CHECK(co_await name_of(plait::map<refuse>(first_numbers(200))) == "map_cases::refuse(int)");
+      CHECK(co_await name_of(plait::map_reduce<refuse, added>(first_numbers(200), 0L)) == "map_cases::refuse(int)");
+    }
+  });
+}
+
 RANKS_CASE("map reports its progress") {
   if (rt.rank() == 0) {
     progress_calls = progress_wrong = 0;

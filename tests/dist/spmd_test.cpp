@@ -60,6 +60,13 @@ struct wears_out {
   bool received = false;
 };
 wears_out wear_out_after(int moves) { return wears_out(moves); }
+struct custom {
+  int rank;
+};
+plait::task<void> fail_custom_on(int r) {
+  co_await plait::yield();
+  if (plait::rank() == r) throw custom{r};
+}
 
 /// What spmd throws here.
 std::string call_inside() {
@@ -136,22 +143,36 @@ RANKS_CASE("the exception of the lowest rank whose body threw leaves spmd") {
   });
 }
 
-[[noreturn]] void fail_with_42() { throw 42; }
-
-RANKS_CASE("an exception that can't travel names the function that spmd has called") {
+RANKS_CASE(
+    "the exception of a body keeps its type on the rank that has called spmd; from others it names the function") {
   rt.run([]() -> plait::task<void> {
-    auto call = plait::spmd<fail_with_42>();
+    const auto call = [](int thrower) -> plait::task<std::string> {
+      try {
+        co_await plait::spmd<fail_custom_on>(thrower);
+      } catch (const custom& e) {
+        co_return "itself, of rank " + std::to_string(e.rank);
+      } catch (const plait::remote_error& e) {
+        CHECK(e.type_name() == "spmd_cases::custom");
+        co_return e.task_name();
+      }
+      co_return "nothing was thrown";
+    };
+    CHECK(co_await call(0) == "itself, of rank 0");
+    for (int r = 1; r < plait::size(); ++r) CHECK(co_await call(r) == "spmd_cases::fail_custom_on(int)");
+  });
+}
+
+RANKS_CASE("an exception of another rank that can't travel names the lambda that spmd has called") {
+  if (rt.size() == 1) return;
+  rt.run([]() -> plait::task<void> {
+    auto call = plait::spmd([] {
+      if (plait::rank() > 0) throw 42;
+    });
     try {
       co_await call;
       FAIL_CHECK("nothing was thrown");
     } catch (const plait::remote_error& e) {
-      CHECK(e.task_name().starts_with("spmd_cases::fail_with_42"));
-    }
-    auto of_lambda = plait::spmd([] { throw 42; });
-    try {
-      co_await of_lambda;
-      FAIL_CHECK("nothing was thrown");
-    } catch (const plait::remote_error& e) {
+      CHECK(e.type_name() == "int");
       CHECK(e.task_name().find("callable") == std::string::npos);
     }
   });
@@ -251,6 +272,28 @@ RANKS_CASE("bodies use native MPI on a communicator of their own") {
       for (const long sum : co_await plait::spmd<sum_later>(3)) CHECK(sum == 3L * plait::size());
     });
   }
+}
+
+plait::task<void> broadcast_from_nowhere(int r) {
+  int n = 0;
+  if (plait::rank() == r) co_await plait::mpi::bcast(&n, 1, MPI_INT, plait::size(), plait::mpi::comm());
+}
+
+RANKS_CASE("an mpi_error arrives as such") {
+  if (!plait_test::under_mpi()) return;
+  rt.run([]() -> plait::task<void> {
+    for (int r = 0; r < plait::size(); ++r) {
+      try {
+        co_await plait::spmd<broadcast_from_nowhere>(r);
+        FAIL_CHECK("nothing was thrown");
+      } catch (const plait::mpi_error& e) {
+        CHECK(e.error_class() == MPI_ERR_ROOT);
+        CHECK(e.call() == "MPI_Ibcast");
+        CHECK(!e.text().empty());
+        CHECK(std::string(e.what()).find(e.text()) != std::string::npos);
+      }
+    }
+  });
 }
 
 RANKS_CASE("native collectives between runs, and between tasks of other runs, do no harm") {

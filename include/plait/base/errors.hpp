@@ -54,8 +54,8 @@ class PLAIT_EXPORT remote_error : public error {
   /// rank: where it was thrown; host: that rank's host name; task: the task's function; type: the demangled type of the
   /// exception; text: its what(), or empty where it had none.
   remote_error(int rank, std::string host, std::string task, std::string type, std::string text)
-      : error(base::compose(
-            {"plait: task ", task, " on rank ", rank, " (", host, ") threw ", type, text.empty() ? "" : ": ", text})),
+      : error(base::compose({task.starts_with("the ") ? "plait: " : "plait: task ", task, " on rank ", rank, " (", host,
+                             ") threw ", type, text.empty() ? "" : ": ", text})),
         rank_(rank),
         host_(std::move(host)),
         task_(std::move(task)),

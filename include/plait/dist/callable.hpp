@@ -57,13 +57,25 @@ struct signature_of<R (C::*)(P...)> : signature<R(P...)> {};
 template <class C, class R, class... P>
 struct signature_of<R (C::*)(P...) noexcept> : signature<R(P...)> {};
 
-/// A callable that every rank can make from its type alone: `tag` names it in the registry.
+/// Names of callables in the registry where they are more than submitted: of each such use a template, the argument of
+/// which is what users read.
+template <auto F>
+struct spmd_of_function {};
+template <class L>
+struct spmd_of_lambda {};
+template <auto F>
+struct chunks_of {};
+template <auto F, auto Op, class A>
+struct reduction_of {};
+
+/// A callable that every rank can make from its type alone: `tag` names it in the registry, `spmd_tag` as spmd body.
 template <auto F>
 struct constant_callable {
   static_assert(!std::is_member_pointer_v<std::remove_cvref_t<decltype(F)>>,
                 "plait: a member function can't be submitted: submit a function or lambda that takes the object");
   using traits = signature_of<std::remove_cvref_t<decltype(F)>>;
   using tag = constant_callable;
+  using spmd_tag = spmd_of_function<F>;
   template <class... A>
   static decltype(auto) call(A&&... a) {
     return std::invoke(F, std::forward<A>(a)...);
@@ -75,6 +87,7 @@ template <class L>
 struct lambda_callable {
   using traits = signature_of<L>;
   using tag = lambda_callable;
+  using spmd_tag = spmd_of_lambda<L>;
   template <class... A>
   static decltype(auto) call(A&&... a) {
     return L{}(std::forward<A>(a)...);

@@ -66,6 +66,14 @@ task<std::vector<map_value<F>>> map_chunk(std::vector<map_input<F>> inputs) {
   co_return results;
 }
 
+/// map_chunk as what is submitted: its name is that of F.
+template <auto F>
+struct chunk_callable {
+  using traits = signature_of<decltype(&map_chunk<F>)>;
+  using tag = chunks_of<F>;
+  static auto call(std::vector<map_input<F>> inputs) { return map_chunk<F>(std::move(inputs)); }
+};
+
 /// Takes the elements of ranges one after another as argument tuples; the shortest range ends it.
 template <auto F, class... R>
 class zipped {
@@ -98,6 +106,9 @@ class zipped {
   }
   map_input<F> current() {
     return [this]<std::size_t... I>(std::index_sequence<I...>) {
+      static_assert(
+          converts<map_input<F>, decltype(element<std::tuple_element_t<I, std::tuple<R...>>>(std::get<I>(at_)))...>,
+          "plait: map got a range whose elements do not convert to the function's parameter");
       return map_input<F>(element<std::tuple_element_t<I, std::tuple<R...>>>(std::get<I>(at_))...);
     }
     (std::index_sequence_for<R...>{});
@@ -211,7 +222,7 @@ task<std::vector<map_value<F>>> map_ranges(map_options options, R... ranges) {
     while (!inputs.empty() && (options.window == 0 || under_way.count() < options.window)) {
       auto next = inputs.take(options.chunk);
       const auto count = next.size();
-      under_way.add(submit<&map_chunk<F>>(std::move(next)));
+      under_way.add(submit_callable<chunk_callable<F>>(anywhere, std::move(next)));
       results.expect(count);
     }
   };

@@ -24,6 +24,19 @@ task<A> reduce_chunk(std::vector<map_input<F>> inputs) {
   co_return all;
 }
 
+template <auto F, auto Op, class A>
+task<A> reduce_part(std::vector<map_input<F>> inputs, std::size_t chunk, int spread);
+
+/// reduce_part as what is submitted: its name is that of F.
+template <auto F, auto Op, class A>
+struct reduce_callable {
+  using traits = signature<task<A>(std::vector<map_input<F>>, std::size_t, int)>;
+  using tag = reduction_of<F, Op, A>;
+  static auto call(std::vector<map_input<F>> inputs, std::size_t chunk, int spread) {
+    return reduce_part<F, Op, A>(std::move(inputs), chunk, spread);
+  }
+};
+
 /// The same for any number of inputs but 0: a half is a task of its own, which may go to another rank as a whole, so
 /// results are joined where they are. spread: how many halves are still to be dealt out to the workers of all ranks.
 template <auto F, auto Op, class A>
@@ -33,7 +46,8 @@ task<A> reduce_part(std::vector<map_input<F>> inputs, std::size_t chunk, int spr
   const auto middle = inputs.begin() + static_cast<std::ptrdiff_t>(chunks / 2 * chunk);
   std::vector<map_input<F>> rest(std::make_move_iterator(middle), std::make_move_iterator(inputs.end()));
   inputs.erase(middle, inputs.end());
-  auto right = submit<&reduce_part<F, Op, A>>(spread > 1 ? cyclic : anywhere, std::move(rest), chunk, spread / 2);
+  auto right =
+      submit_callable<reduce_callable<F, Op, A>>(spread > 1 ? cyclic : anywhere, std::move(rest), chunk, spread / 2);
   std::optional<A> left;
   std::exception_ptr first;
   try {

@@ -17,7 +17,7 @@ namespace dist {
 enum class message : std::uint16_t {
   // Work: counted for the end of the run.
   task = 1,      ///< task_head, arguments
-  result,        ///< result_head, value or exception
+  result,        ///< result_head, then as its `what` says
   spmd_request,  ///< spmd_head, arguments; to rank 0, which gives the order
   spmd_start,    ///< spmd_head, arguments; down the tree
   // Control: counted for the closing.
@@ -58,9 +58,16 @@ struct moved_head {
   std::uint32_t unused;
 };
 
+/// What follows a result_head.
+enum class ending : std::uint8_t {
+  value = 0,
+  exception,      ///< encoded
+  own_exception,  ///< the address of one: the result is for the rank that sends it
+};
+
 struct result_head {
   return_address to;
-  std::uint8_t failed;
+  ending what;
   std::uint8_t unused[7];
 };
 

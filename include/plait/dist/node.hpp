@@ -389,7 +389,7 @@ class node final : public sched::outside, link_owner, progress_owner {
       case message::task:
         return on_task(source, payload);
       case message::result:
-        return on_result(payload);
+        return on_result(source, payload);
       case message::spmd_request: {
         auto head = take_head<spmd_head>(payload);
         head.number = spmd_.next_number();
@@ -430,8 +430,8 @@ class node final : public sched::outside, link_owner, progress_owner {
     dispatch_.queue(task, where, head.local_worker, poller_);
   }
 
-  void on_result(std::span<const std::byte> payload) {
-    const auto head = take_head<result_head>(payload);
+  void on_result(int source, std::span<const std::byte> payload) {
+    const auto head = take_result_head(payload, source == rank());
     auto& who = slots_.at(head.to.slot);
     wire::reader in(payload);
     if (!who.accept(in, head)) return;

@@ -55,20 +55,16 @@ class spmd_body final : public imported<Callable> {
   }
 };
 
-/// Names a callable as an spmd body in the registry: "spmd_tag<constant_callable<&f>>".
-template <class Tag>
-struct spmd_tag {};
-
 template <class Callable>
 struct spmd_registration {
-  using tag = spmd_tag<typename Callable::tag>;
   static const operations table;
   static const wire::registry_entry entry;
 };
 template <class Callable>
 const operations spmd_registration<Callable>::table{&spmd_body<Callable>::import};
 template <class Callable>
-const wire::registry_entry spmd_registration<Callable>::entry{typeid(tag).name(), &spmd_registration<Callable>::table};
+const wire::registry_entry spmd_registration<Callable>::entry{typeid(typename Callable::spmd_tag).name(),
+                                                              &spmd_registration<Callable>::table};
 
 /// Gathers the results of all ranks. The waiting task has a future of the vector.
 template <class R>
@@ -96,9 +92,10 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
     try {
       if (part >= parts_.size())
         throw error("plait: a result of an spmd call names rank " + std::to_string(head.to.part));
-      if (head.failed != 0) {
+      if (head.what != ending::value) {
+        auto thrown = read_failure(in, head);
         if (failed_part_ > part) {
-          failure_ = wire::decode_exception(in);
+          failure_ = std::move(thrown);
           failed_part_ = part;
         }
       } else if constexpr (!std::is_same_v<R, std::monostate>) {
@@ -195,11 +192,15 @@ auto spmd(A&&... a) {
 
 /// The same for a lambda without captures.
 template <class L, class... A>
-  requires std::is_class_v<std::remove_cvref_t<L>>
 auto spmd(L&&, A&&... a) {
-  static_assert(dist::captureless<std::remove_cvref_t<L>>,
+  using lambda = std::remove_cvref_t<L>;
+  static_assert(!dist::is_function<lambda>,
+                "plait: a function is called by its name on the other ranks: spmd<f>(args...), not spmd(f, args...)");
+  static_assert(dist::captureless<lambda> || dist::is_function<lambda>,
                 "plait: spmd takes lambdas without captures: the captures would not travel; pass them as arguments");
-  return dist::call_spmd<dist::lambda_callable<std::remove_cvref_t<L>>>(std::forward<A>(a)...);
+  if constexpr (dist::captureless<lambda>) {
+    return dist::call_spmd<dist::lambda_callable<lambda>>(std::forward<A>(a)...);
+  }
 }
 
 }  // namespace PLAIT_DIST

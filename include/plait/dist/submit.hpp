@@ -61,6 +61,26 @@ future<typename Callable::traits::result> submit_callable(placement where, A&&..
 template <class L>
 concept captureless = std::is_class_v<L> && std::is_empty_v<L> && std::is_default_constructible_v<L>;
 
+template <class L>
+inline constexpr bool is_function = std::is_function_v<std::remove_pointer_t<L>>;
+
+/// Explains at compile time why what was given as a lambda can't be submitted.
+template <class L>
+consteval bool check_lambda() {
+  static_assert(!is_function<L>,
+                "plait: a function is submitted by its name, since an address means nothing on another rank: "
+                "submit<f>(args...), not submit(f, args...)");
+  static_assert(
+      !is_task<L>,
+      "plait: a task that was made here cannot leave: submit the function and its arguments, submit<f>(args...),"
+      " not submit(f(args...))");
+  static_assert(
+      captureless<L> || is_function<L> || is_task<L>,
+      "plait: submit takes lambdas without captures: the captures would not travel; pass them as arguments, or "
+      "wrap a lambda with trivially copyable captures in plait::by_value");
+  return captureless<L>;
+}
+
 }  // namespace dist
 
 /// Starts a task that calls f, a function or coroutine function with external or internal linkage, and gives its
@@ -81,11 +101,7 @@ auto submit(placement where, A&&... a) {
 template <class L, class... A>
   requires(!std::is_same_v<std::remove_cvref_t<L>, placement>)
 auto submit(L&&, A&&... a) {
-  static_assert(
-      dist::captureless<std::remove_cvref_t<L>>,
-      "plait: submit takes lambdas without captures: the captures would not travel; pass them as arguments, or "
-      "wrap a lambda with trivially copyable captures in plait::by_value");
-  if constexpr (dist::captureless<std::remove_cvref_t<L>>) {
+  if constexpr (dist::check_lambda<std::remove_cvref_t<L>>()) {
     return dist::submit_callable<dist::lambda_callable<std::remove_cvref_t<L>>>(anywhere, std::forward<A>(a)...);
   }
 }
@@ -93,11 +109,7 @@ auto submit(L&&, A&&... a) {
 /// The same at a place.
 template <class L, class... A>
 auto submit(placement where, L&&, A&&... a) {
-  static_assert(
-      dist::captureless<std::remove_cvref_t<L>>,
-      "plait: submit takes lambdas without captures: the captures would not travel; pass them as arguments, or "
-      "wrap a lambda with trivially copyable captures in plait::by_value");
-  if constexpr (dist::captureless<std::remove_cvref_t<L>>) {
+  if constexpr (dist::check_lambda<std::remove_cvref_t<L>>()) {
     return dist::submit_callable<dist::lambda_callable<std::remove_cvref_t<L>>>(where, std::forward<A>(a)...);
   }
 }

@@ -111,8 +111,8 @@ class submitted final : public base::in_frame_memory,
 
   bool accept(wire::reader& in, const result_head& head) noexcept override {
     try {
-      if (head.failed != 0) {
-        fail(wire::decode_exception(in));
+      if (head.what != ending::value) {
+        fail(read_failure(in, head));
       } else if constexpr (gives_nothing) {
         succeed();
       } else {

@@ -182,6 +182,14 @@ auto as_completed(R&& futures) {
   return completions<typename detail::element_t<R>::value_type>(detail::take_elements(futures));
 }
 
+/// For a message: tasks have not started.
+template <class R>
+  requires detail::is_task<detail::element_t<R>>
+auto as_completed(R&&) {
+  static_assert(!detail::is_task<detail::element_t<R>>,
+                "plait: as_completed takes futures of tasks that have started: fork or spawn them first");
+}
+
 /// The next completion, or nullopt when all have been given.
 template <class T>
 typename completions<T>::next_awaiter next(completions<T>& from) {

@@ -217,4 +217,12 @@ auto when_any(R&& futures) {
   return detail::any_awaiter<std::vector<detail::cell_base*>>(std::move(cells));
 }
 
+/// For a message: tasks have not started.
+template <class... T>
+  requires(detail::is_task<std::remove_cvref_t<T>> || ...)
+auto when_any(T&&...) {
+  static_assert(sizeof...(T) == 0,
+                "plait: when_any takes futures of tasks that have started: fork or spawn them first");
+}
+
 }  // namespace plait

@@ -78,9 +78,10 @@ consteval void check_travels() {
   static_assert(why != obstacle::not_movable,
                 "plait: a type that can be neither moved nor copied cannot travel to another rank");
   static_assert(why != obstacle::not_serializable,
-                "plait: this type cannot travel to another rank: it is not trivially copyable, no standard container, "
-                "and has no cereal functions; add template <class Archive> void serialize(Archive& archive) { "
-                "archive(members...); }");
+                "plait: this type cannot travel to another rank: it is not trivially copyable, and no cereal functions "
+                "for it are known here; add template <class Archive> void serialize(Archive& archive) { "
+                "archive(members...); }, or for a rarer standard container include cereal's header, such as "
+                "<cereal/types/queue.hpp>");
 }
 
 }  // namespace detail

@@ -81,31 +81,31 @@ inline std::uint64_t registry_generation() noexcept { return detail::registry.ge
 
 namespace detail {
 
-// True if the bracket at the beginning is closed at the very end.
-inline bool is_bracketed(std::string_view text) {
+// What stands in the bracket at the beginning, if it is closed at the very end or before a further template argument;
+// else the text.
+inline std::string_view without_bracket(std::string_view text) {
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
-    if (depth == 0) return i != 0 && i + 1 == text.size();
+    if (depth != 0) continue;
+    return i != 0 && (i + 1 == text.size() || text[i + 1] == ',') ? text.substr(1, i - 1) : text;
   }
-  return false;
+  return text;
 }
 
 }  // namespace detail
 
-/// The readable form of an entry's full key: for typeid(tag<f>) what stands for f, also where that is a tag of plait's
-/// again. Where the name alone was not unique, the module follows.
+/// The readable form of an entry's full key: for typeid(tag<f>) and typeid(tag<f, ...>) what stands for f. Where the
+/// name alone was not unique, the module follows.
 inline std::string readable_key(std::string_view key) {
   const std::size_t cut = key.find('@');
   const std::string full = demangle(std::string(key.substr(0, cut)).c_str());
   std::string_view name = full;
-  for (bool outermost = true; outermost || name.starts_with("plait::"); outermost = false) {
-    const std::size_t open = name.find('<');
-    if (open == name.npos || name.back() != '>') break;
+  if (const std::size_t open = name.find('<'); open != name.npos && name.back() == '>') {
     name = name.substr(open + 1, name.size() - open - 2);
     while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
     if (!name.empty() && name.front() == '&') name.remove_prefix(1);
-    if (detail::is_bracketed(name)) name = name.substr(1, name.size() - 2);
+    name = detail::without_bracket(name);
   }
   return cut == key.npos ? std::string(name) : base::compose({name, " [", key.substr(cut + 1), "]"});
 }

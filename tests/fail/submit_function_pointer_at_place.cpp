@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect-error: plait: a function is submitted by its name.*submit<f>\(args\.\.\.\)
+#include <plait/plait.hpp>
+
+int twice(int n) { return 2 * n; }
+
+plait::task<void> root() { co_await plait::submit(plait::on_rank(0), &twice, 3); }
+
+int main() {}
