@@ -216,11 +216,11 @@ RANKS_CASE("an exception of map or map_reduce on another rank names the function
         co_return e.task_name();
       } catch (const refused&) {
       }
-      co_return "map_cases::refuse(int)";  // all were taken by rank 0
+      co_return "map_cases::refuse";  // all were taken by rank 0
     };
     for (int round = 0; round < 5; ++round) {
-      CHECK(co_await name_of(plait::map<refuse>(first_numbers(200))) == "map_cases::refuse(int)");
-      CHECK(co_await name_of(plait::map_reduce<refuse, added>(first_numbers(200), 0L)) == "map_cases::refuse(int)");
+      CHECK(co_await name_of(plait::map<refuse>(first_numbers(200))) == "map_cases::refuse");
+      CHECK(co_await name_of(plait::map_reduce<refuse, added>(first_numbers(200), 0L)) == "map_cases::refuse");
     }
   });
 }

@@ -81,14 +81,18 @@ inline std::uint64_t registry_generation() noexcept { return detail::registry.ge
 
 namespace detail {
 
-// What stands in the bracket at the beginning, if it is closed at the very end or before a further template argument;
-// else the text.
-inline std::string_view without_bracket(std::string_view text) {
+// The first of several template arguments, without a bracket around it. What demanglers print for a function is
+// f for one in a namespace, (f(int)) for others, (int f<int>(int)) for templates.
+inline std::string_view first_argument(std::string_view text) {
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '(' || text[i] == '<' ? 1 : text[i] == ')' || text[i] == '>' ? -1 : 0;
+    if (depth == 0 && text[i] == ',') text = text.substr(0, i);
+  }
+  depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
     depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
-    if (depth != 0) continue;
-    return i != 0 && (i + 1 == text.size() || text[i + 1] == ',') ? text.substr(1, i - 1) : text;
+    if (depth == 0) return i != 0 && i + 1 == text.size() ? text.substr(1, i - 1) : text;
   }
   return text;
 }
@@ -105,7 +109,7 @@ inline std::string readable_key(std::string_view key) {
     name = name.substr(open + 1, name.size() - open - 2);
     while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
     if (!name.empty() && name.front() == '&') name.remove_prefix(1);
-    name = detail::without_bracket(name);
+    name = detail::first_argument(name);
   }
   return cut == key.npos ? std::string(name) : base::compose({name, " [", key.substr(cut + 1), "]"});
 }
