@@ -254,12 +254,12 @@ TEST_CASE("a pool may end before what its tasks have started in another one") {
   std::atomic<int> ran{0};
   for (int i = 0; i < 20; ++i) {
     pool p({.workers = 1});
-    p.run([](pool& o, std::atomic<bool>& go, std::atomic<int>& ran) -> task<> {
-      auto there = o.spawn([](std::atomic<bool>& g, std::atomic<int>& r) -> task<> {
+    p.run([](pool& o, std::atomic<bool>& may_go, std::atomic<int>& count) -> task<> {
+      auto there = o.spawn([](std::atomic<bool>& g, std::atomic<int>& c) -> task<> {
         while (!g) co_await plait::sleep_for(1ms);
-        auto more = spawn([&r] { ++r; });
+        auto more = spawn([&c] { ++c; });
         co_await more;
-      }(go, ran));
+      }(may_go, count));
       static_cast<void>(there);
       co_return;
     }(other, go, ran));
