@@ -28,6 +28,13 @@ struct tag {};
 
 int other() { return 0; }
 
+template <auto F, auto G, class T>
+struct tag_of_several {};
+template <class... T>
+int of_types(T...) {
+  return 0;
+}
+
 const int operations_of_simulate = 1;
 wire::registry_entry entry_simulate{typeid(tag<&simulate>).name(), &operations_of_simulate};
 wire::registry_entry entry_other{typeid(tag<&other>).name(), nullptr};
@@ -54,6 +61,11 @@ TEST_CASE("an entry is found by its id, and its id by the entry") {
 TEST_CASE("an entry has the readable name of its function") {
   CHECK(entry_simulate.name().starts_with("registry_test::simulate"));
   CHECK(entry_other.name() == "(anonymous namespace)::other");
+  const auto several = [](const std::type_info& key) { return wire::readable_key(key.name()); };
+  CHECK(several(typeid(tag_of_several<&other, &simulate, long>)) == "(anonymous namespace)::other");
+  CHECK(several(typeid(tag_of_several<&simulate, &other, long>)) == "registry_test::simulate");
+  CHECK(
+      several(typeid(tag_of_several<&of_types<int, long>, &other, long>)).ends_with("of_types<int, long>(int, long)"));
 }
 
 TEST_CASE("ids are in the order of the names, whatever the order of linking") {
