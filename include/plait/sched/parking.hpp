@@ -120,6 +120,15 @@ class parking_lot {
     if (take(b)) signal(b);
   }
 
+  /// Sets what this worker looks for, and wakes it if it sleeps. Who has seen it set may end all this after settle().
+  void set_and_wake(base::thread_signal& what, bed& b) noexcept {
+    const std::lock_guard lock(mutex_);
+    what.set();
+    if (take(b)) signal(b);
+  }
+  /// Nobody is in the middle of set_and_wake any more.
+  void settle() noexcept { const std::lock_guard lock(mutex_); }
+
   /// After a job was put aside: a free worker can take it, and who helps may be allowed to, which only it knows.
   void wake_for_aside() noexcept {
     const std::lock_guard lock(mutex_);

@@ -47,6 +47,7 @@ class pool : public sched::work_loops {
     parking().wake_all();  // the last that finds nothing looks for suspended tasks
     if (first_thread_ == 1) work_here([this] { return ground_.signal.is_set(); });
     ground_.signal.wait();
+    parking().settle();
     delete part_.load(std::memory_order_acquire);  // partner: part
     end_threads();
   }

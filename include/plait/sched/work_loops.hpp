@@ -352,10 +352,15 @@ class work_loops {
   }
 
   struct ground_family : family {
-    ground_family() noexcept : family(&drained) {}
+    explicit ground_family(work_loops& of) noexcept : family(&drained), loops(of) {}
+    work_loops& loops;
     base::thread_signal signal;
   };
-  static void drained(family* ground) noexcept { static_cast<ground_family*>(ground)->signal.set(); }
+  /// Worker 0 may be the thread that ends the pool, and sleep.
+  static void drained(family* ground) noexcept {
+    auto& all = *static_cast<ground_family*>(ground);
+    all.loops.parking_.set_and_wake(all.signal, all.loops.workers_[0].bed);
+  }
 
   pool& self_;
   base::atomic<bool> crowded_{false};
@@ -367,7 +372,7 @@ class work_loops {
 
  protected:
   base::atomic<bool> closing_{false};
-  ground_family ground_;
+  ground_family ground_{*this};
 
  private:
   parking_lot parking_;
