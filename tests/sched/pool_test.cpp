@@ -400,6 +400,23 @@ TEST_CASE("a wide and deep tree of forks keeps few frames alive on each worker")
   }
 }
 
+TEST_CASE("the thread that ends a pool and works in it meanwhile is woken by the end of the last task") {
+  const plait_test::waiting_for named("the end of a pool whose last task runs in another thread");
+  for (int i = 0; i < 5; ++i) {
+    std::atomic<bool> started{false}, ended{false};
+    {
+      pool p(pool::caller_works, {.workers = 2});
+      static_cast<void>(p.spawn([&] {
+        started = true;
+        std::this_thread::sleep_for(10ms);  // the other one has time to fall asleep
+        ended = true;
+      }));
+      plait_test::wait_until([&] { return started.load(); }, "the only thread of the pool begins");
+    }
+    CHECK(ended);
+  }
+}
+
 #if !PLAIT_TSAN  // a child process of one with threads
 TEST_CASE("a pool that is destroyed in one of its own tasks ends the program with a message") {
   std::string said;

@@ -14,8 +14,8 @@
 
 // What may not run on top of a task that waits, because it could wait for that task in the same way, runs on a stack
 // beside it. A worker whose loop inside a blocking wait finds nothing else leaves the stack as it is and starts another
-// loop on a new one, where nobody waits. It comes back when the wait is over: from a loop of its, between two jobs. So
-// each of several tasks that wait on stacks of their own goes on when its time has come, in any order.
+// loop on a new one, where nobody waits. It comes back when the wait is over, between two jobs. So each of several
+// tasks that wait on stacks of their own goes on when its time has come, in any order.
 
 namespace plait::sched {
 

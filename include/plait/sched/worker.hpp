@@ -21,7 +21,7 @@ namespace plait::sched {
 struct left_loop;
 struct loop_stack;
 
-/// One worker: its queues, what it runs now, and how much stack it may use. The pool drives it (pool.hpp, drive.hpp).
+/// One worker: its queues, what it runs now, and how much stack it may use. What it does is in work_loops.hpp.
 class alignas(64) worker {
  public:
   /// seed: from which its random numbers come, together with the index.
