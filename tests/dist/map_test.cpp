@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <list>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <ranges>
@@ -281,6 +282,20 @@ RANKS_CASE("map refills its window while one chunk takes long") {
       CHECK(co_await plait::map<first_is_slowest>(first_numbers(30), {.window = window}) == first_numbers(30));
     });
   }
+}
+
+RANKS_CASE("map_futures and map_as_completed zip several ranges") {
+  rt.run([]() -> plait::task<void> {
+    std::vector<std::string> words{"a", "b", "c", "d"};
+    auto futures = plait::map_futures<repeat>(words, std::views::iota(2));
+    CHECK(futures.size() == 4);
+    CHECK(words[3] == "d");
+    CHECK(co_await futures[3] == "ddddd");
+    auto range = plait::map_as_completed<repeat>(std::move(words), std::vector<int>{1, 2});
+    std::map<std::size_t, std::string> seen;
+    while (auto c = co_await plait::next(range)) seen[c->index] = co_await c->future;
+    CHECK(seen == std::map<std::size_t, std::string>{{0, "a"}, {1, "bb"}});
+  });
 }
 
 TEST_CASE("map has no more tasks under way than its window") {

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <atomic>
 #include <list>
 #include <memory>
@@ -77,6 +78,20 @@ TEST_CASE("when_all_settled gives how each task and future has ended") {
     pool p({.workers = workers});
     CHECK(p.run(helper::use()));
   }
+}
+
+TEST_CASE("when_all_settled of tasks of one type gives what can be indexed") {
+  struct helper {
+    static task<int> use() {
+      auto ends = co_await when_all_settled(number(1), fail("no", 3), number(3));
+      static_assert(std::is_same_v<decltype(ends), std::array<settled<int>, 3>>);
+      auto [first, second, third] = ends;
+      int sum = first.value() + third.value() + static_cast<int>(second.has_value());
+      for (const auto& end : ends) sum += end.has_value() ? 10 : 100;
+      co_return sum + std::get<2>(ends).value();
+    }
+  };
+  CHECK(plait::sync_wait(helper::use()) == 4 + 120 + 3);
 }
 
 TEST_CASE("when_all_settled of a range gives a vector in the range's order, when all have ended") {

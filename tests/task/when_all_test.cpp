@@ -65,6 +65,47 @@ TEST_CASE("when_all takes tasks and futures by name, too") {
   CHECK(sync_wait(helper::use()) == 7);
 }
 
+TEST_CASE("when_all takes shared futures, leaves them alone and copies what they hold") {
+  struct helper {
+    static task<int> three() {
+      for (int i = 0; i < 5; ++i) co_await plait::yield();
+      co_return 3;
+    }
+    static task<bool> use(int workers) {
+      int x = 4;
+      auto number_of = spawn(three()).share();
+      const auto text = spawn([]() -> task<std::string> { co_return "text"; }()).share();
+      auto referred = spawn(refer(x)).share();
+      auto none = spawn(nothing()).share();
+      auto [a, b, c, d, e] = co_await when_all(number_of, text, referred, std::move(none), number(1));
+      static_assert(std::is_same_v<decltype(a), int> && std::is_same_v<decltype(b), std::string>);
+      static_assert(std::is_same_v<decltype(c), int&> && std::is_same_v<decltype(d), std::monostate>);
+      bool right = a == 3 && b == "text" && &c == &x && e == 1;
+      right &= number_of.valid() && text.valid() && referred.valid() && number_of.get() == 3 && text.get() == "text";
+      std::vector<plait::shared_future<int>> many(3, number_of);
+      const std::vector<int> threes(3, 3);
+      for (int i = 0; i < workers; ++i) right &= co_await when_all(many) == threes;
+      right &= many[2].valid() && (co_await when_all(plait::fail_fast, many)).size() == 3;
+      const auto ends = co_await plait::when_all_settled(many[0], many[1]);
+      right &= ends.size() == 2 && ends[1].value() == 3 && many[0].valid();
+      auto failing = spawn(plait_test::fail("shared", 0)).share();
+      for (int i = 0; i < 2; ++i) {
+        try {
+          co_await when_all(number_of, failing);
+          right = false;
+        } catch (const std::runtime_error& wrong) {
+          right &= std::string(wrong.what()) == "shared";
+        }
+      }
+      co_return right;
+    }
+  };
+  for (const int workers : {1, 2}) {
+    pool p({.workers = workers});
+    CHECK(p.run(helper::use(workers)));
+  }
+}
+
 TEST_CASE("when_all of a range gives a vector in the range's order") {
   struct helper {
     static task<long> use() {

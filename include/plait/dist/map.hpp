@@ -74,11 +74,13 @@ struct chunk_callable {
   static auto call(std::vector<map_input<F>> inputs) { return map_chunk<F>(std::move(inputs)); }
 };
 
-/// Takes the elements of ranges one after another as argument tuples; the shortest range ends it.
+/// Takes the elements of ranges one after another as argument tuples; the shortest range ends it. R: as for forwarding;
+/// what a container holds that is not somebody else's lvalue is moved.
 template <auto F, class... R>
 class zipped {
  public:
-  explicit zipped(R&... ranges) : at_(std::ranges::begin(ranges)...), end_(std::ranges::end(ranges)...) {}
+  explicit zipped(std::remove_reference_t<R>&... ranges)
+      : at_(std::ranges::begin(ranges)...), end_(std::ranges::end(ranges)...) {}
 
   bool empty() const {
     return [this]<std::size_t... I>(std::index_sequence<I...>) {
@@ -93,17 +95,7 @@ class zipped {
     return chunk;
   }
 
- private:
-  template <class Range, class Iterator>
-  static decltype(auto) element(Iterator& i) {
-    // What our copy of a container holds is ours to move from; what a view looks at is not.
-    if constexpr (!std::ranges::view<Range> && std::is_lvalue_reference_v<decltype(*i)> &&
-                  !std::is_const_v<std::remove_reference_t<decltype(*i)>>) {
-      return std::move(*i);
-    } else {
-      return *i;
-    }
-  }
+  /// The arguments of one call; there is one.
   map_input<F> current() {
     return [this]<std::size_t... I>(std::index_sequence<I...>) {
       static_assert(
@@ -115,6 +107,18 @@ class zipped {
   }
   void advance() {
     std::apply([](auto&... i) { (++i, ...); }, at_);
+  }
+
+ private:
+  template <class Range, class Iterator>
+  static decltype(auto) element(Iterator& i) {
+    // What our container holds is ours to move from; what a view looks at is not.
+    if constexpr (!std::is_lvalue_reference_v<Range> && !std::ranges::view<std::remove_cvref_t<Range>> &&
+                  std::is_lvalue_reference_v<decltype(*i)>) {
+      return std::move(*i);
+    } else {
+      return *i;
+    }
   }
 
   std::tuple<std::ranges::iterator_t<R>...> at_;
@@ -268,27 +272,27 @@ task<std::vector<dist::map_value<F>>> map(map_options options, R&&... ranges) {
   return dist::map_ranges<F, std::decay_t<R>...>(options, std::forward<R>(ranges)...);
 }
 
-/// Starts f for each element as a task of its own and gives the futures, in input order.
-template <auto F, std::ranges::input_range R>
-auto map_futures(R&& range) {
+/// Starts f for each element as a task of its own and gives the futures, in input order. For several ranges: f gets an
+/// element of each, and the shortest range ends it.
+template <auto F, std::ranges::input_range... R>
+  requires(sizeof...(R) > 0)
+auto map_futures(R&&... ranges) {
+  static_assert(dist::check_map<F>(sizeof...(R)),
+                "plait: map_futures got another number of ranges than the function has parameters");
   using result = typename dist::constant_callable<F>::traits::result;
   std::vector<future<result>> futures;
-  for (auto&& element : range) {
-    if constexpr (std::is_lvalue_reference_v<R> || std::ranges::view<std::remove_cvref_t<R>>) {
-      futures.push_back(submit<F>(element));
-    } else {
-      futures.push_back(submit<F>(std::move(element)));
-    }
+  dist::zipped<F, R...> inputs(ranges...);
+  for (; !inputs.empty(); inputs.advance()) {
+    std::apply([&futures](auto&&... input) { futures.push_back(submit<F>(std::move(input)...)); }, inputs.current());
   }
   return futures;
 }
 
 /// Starts f for each element as a task of its own; `while (auto c = co_await next(range))` then gives the results in
 /// the order in which they are ready.
-template <auto F, std::ranges::input_range R>
-auto map_as_completed(R&& range) {
-  return as_completed(map_futures<F>(std::forward<R>(range)));
-}
+template <auto F, std::ranges::input_range... R>
+  requires(sizeof...(R) > 0)
+auto map_as_completed(R&&... ranges) { return as_completed(map_futures<F>(std::forward<R>(ranges)...)); }
 
 }  // namespace PLAIT_DIST
 }  // namespace plait

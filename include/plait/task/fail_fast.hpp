@@ -93,6 +93,11 @@ task<void> start_unless(bool& failed, future<T>& f, future<T>& started) {
   failed = failed || (started.done() && started.exception() != nullptr);
   co_return;
 }
+template <class T>
+task<void> start_unless(bool& failed, shared_future<T>& f, future<T>& started) {
+  auto copied = copied_from(std::move(f));
+  co_await start_unless(failed, copied, started);
+}
 
 /// Suspends until the child has ended, whatever happens meanwhile: others refer to the joining frame.
 template <class T>
@@ -143,10 +148,10 @@ task<std::vector<results::element<child_value_t<C>>>> start_and_join_range_fast(
 /// the one that failed first threw.
 template <detail::child... C>
 auto when_all(fail_fast_t, C&&... children) {
-  return detail::start_and_join_fast<std::remove_cvref_t<C>...>(std::move(children)...);
+  return detail::start_and_join_fast<std::remove_cvref_t<C>...>(detail::taken(children)...);
 }
 
-/// The same for a range of tasks or of futures.
+/// The same for a range of tasks, of futures or of shared futures.
 template <class R>
   requires detail::child<detail::element_t<R>>
 auto when_all(fail_fast_t, R&& children) { return detail::start_and_join_range_fast(detail::take_elements(children)); }

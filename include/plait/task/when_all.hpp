@@ -27,12 +27,16 @@ template <class T>
 struct child_value<future<T>> {
   using type = T;
 };
-/// T of task<T> and future<T>.
+template <class T>
+struct child_value<shared_future<T>> {
+  using type = T;
+};
+/// T of task<T>, future<T> and shared_future<T>.
 template <class X>
 using child_value_t = typename child_value<std::remove_cvref_t<X>>::type;
 
 template <class X>
-concept child = is_task<std::remove_cvref_t<X>> || is_future<std::remove_cvref_t<X>>;
+concept child = is_task<std::remove_cvref_t<X>> || is_handle<std::remove_cvref_t<X>>;
 
 /// How a joined result stands in a tuple or vector: void as monostate, a reference as reference_wrapper (vector only).
 template <class T>
@@ -41,6 +45,16 @@ template <class T>
 using vector_value_t = std::conditional_t<
     std::is_void_v<T>, std::monostate,
     std::conditional_t<std::is_reference_v<T>, std::reference_wrapper<std::remove_reference_t<T>>, T>>;
+
+/// A task of its own that waits for what others share, and takes a copy.
+template <class T>
+task<T> copied_from(shared_future<T> f) {
+  constexpr bool possible = !std::is_object_v<T> || std::is_copy_constructible_v<T>;
+  static_assert(possible,
+                "plait: when_all gives a copy of what a shared_future holds, and this type can't be copied: co_await "
+                "the shared_future itself, which gives a reference");
+  if constexpr (possible) co_return co_await f;
+}
 
 /// Starts a task by forking it; a future has been started.
 template <class T>
@@ -51,6 +65,10 @@ template <class T>
 task<void> start(future<T>& f, future<T>& started) {
   started = std::move(f);
   co_return;
+}
+template <class T>
+task<void> start(shared_future<T>& f, future<T>& started) {
+  started = co_await fork(copied_from(std::move(f)));
 }
 
 /// How when_all gives what has ended: results, or the first exception.
@@ -122,14 +140,14 @@ task<std::vector<typename How::template element<child_value_t<C>>>> start_and_jo
 }  // namespace detail
 
 /// Starts all tasks at once and joins them and the futures, which it takes, also those given by name: gives a tuple of
-/// the results in argument order, with std::monostate for void. All have ended before it resumes; then the first
-/// exception in argument order is rethrown.
+/// the results in argument order, with std::monostate for void. Shared futures stay with who has them: it gives copies
+/// of what they hold. All have ended before it resumes; then the first exception in argument order is rethrown.
 template <detail::child... C>
 auto when_all(C&&... children) {
-  return detail::start_and_join<detail::results, std::remove_cvref_t<C>...>(std::move(children)...);
+  return detail::start_and_join<detail::results, std::remove_cvref_t<C>...>(detail::taken(children)...);
 }
 
-/// The same for a range of tasks or of futures: gives a vector in their order, with references as
+/// The same for a range of tasks, of futures or of shared futures: gives a vector in their order, with references as
 /// std::reference_wrapper.
 template <class R>
   requires detail::child<detail::element_t<R>>

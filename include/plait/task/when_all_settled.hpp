@@ -3,6 +3,8 @@
 
 #include <plait/task/when_all.hpp>
 
+#include <array>
+#include <cstddef>
 #include <exception>
 #include <tuple>
 #include <type_traits>
@@ -75,16 +77,27 @@ class settled {
 
 namespace detail {
 
+/// What joins settled<T>...: can be indexed where they are all alike.
+template <class... T>
+struct settled_together {
+  using type = std::tuple<settled<T>...>;
+};
+template <class First, class... Rest>
+  requires(std::is_same_v<First, Rest>&&...)
+struct settled_together<First, Rest...> {
+  using type = std::array<settled<First>, 1 + sizeof...(Rest)>;
+};
+
 /// How when_all_settled gives what has ended.
 struct outcomes {
   template <class... T>
-  using tuple = std::tuple<settled<T>...>;
+  using tuple = typename settled_together<T...>::type;
   template <class T>
   using element = settled<T>;
 
   template <class... T>
   static tuple<T...> of(std::tuple<future<T>...>& futures) {
-    return std::apply([](auto&... f) { return tuple<T...>(settled<T>(std::move(f))...); }, futures);
+    return std::apply([](auto&... f) { return tuple<T...>{settled<T>(std::move(f))...}; }, futures);
   }
   template <class T>
   static std::vector<settled<T>> of(std::vector<future<T>>& futures) {
@@ -97,14 +110,14 @@ struct outcomes {
 
 }  // namespace detail
 
-/// Starts and joins tasks and futures as when_all does, but never throws what they threw: gives a tuple of settled<T>.
-/// The exceptions in it count as seen.
+/// Starts and joins tasks and futures as when_all does, but never throws what they threw: gives a std::array of
+/// settled<T> if all have the same T, else a tuple. The exceptions in it count as seen.
 template <detail::child... C>
 auto when_all_settled(C&&... children) {
-  return detail::start_and_join<detail::outcomes, std::remove_cvref_t<C>...>(std::move(children)...);
+  return detail::start_and_join<detail::outcomes, std::remove_cvref_t<C>...>(detail::taken(children)...);
 }
 
-/// The same for a range of tasks or of futures: gives a vector of settled<T> in their order.
+/// The same for a range of tasks, of futures or of shared futures: gives a vector of settled<T> in their order.
 template <class R>
   requires detail::child<detail::element_t<R>>
 auto when_all_settled(R&& children) {

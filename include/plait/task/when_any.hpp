@@ -174,11 +174,6 @@ class [[nodiscard("when_any does nothing until it is co_awaited")]] any_awaiter 
   first_of* state_ = nullptr;
 };
 
-template <class X>
-inline constexpr bool is_handle = is_future<X>;
-template <class T>
-inline constexpr bool is_handle<shared_future<T>> = true;
-
 /// A future or shared_future.
 template <class X>
 concept handle = is_handle<std::remove_cvref_t<X>>;
