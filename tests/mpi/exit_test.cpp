@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// A process that calls exit while others wait for it. Started without a launcher it starts itself with one, on two
-// ranks, in several ways, and looks at how the job ends.
-// ranks: 0
+// A process that calls exit, or leaves by an exception, or never comes, while others wait for it. Started without a
+// launcher it starts itself with one, on two ranks, in several ways, and looks at how the job ends. ranks: 0
 
 #include <plait/plait.hpp>
 
@@ -10,6 +9,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 
 #include "../support/waiting.hpp"
@@ -28,6 +28,25 @@ int as_rank(const std::string& how, int argc, char** argv) {
     rt->run(nothing());
     MPI_Finalize();
     std::exit(0);
+  }
+  if (how == "unwound" || how == "all unwound") {
+    try {
+      const plait::environment e(argc, argv);
+      int rank = 0;
+      MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+      if (rank == 0 || how == "all unwound") throw std::runtime_error("an argument is wrong");
+      plait::runtime rt;
+    } catch (const std::runtime_error&) {
+    }
+    return 0;
+  }
+  if (how == "late") {
+    const plait::environment e(argc, argv);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 1) plait::base::nap(std::chrono::milliseconds(200));
+    const auto c = plait::net::communicator::duplicate(MPI_COMM_WORLD, "late", std::chrono::milliseconds(20));
+    return c.size() == 2 ? 0 : 1;
   }
   plait::runtime rt(argc, argv);
   rt.run(nothing());
@@ -59,7 +78,7 @@ void check(const std::string& how, bool ends_well, const std::string& text) {
   char self[4096] = {};
   if (::readlink("/proc/self/exe", self, sizeof self - 1) < 0) ++failures;
   const auto command = "exec timeout 60 sh " + quoted(folder + "tests/support/mpirun.sh") + " " + flavour + " 2 " +
-                       quoted(self) + " " + how + " 2>&1";
+                       quoted(self) + " " + quoted(how) + " 2>&1";
   std::string said;
   std::FILE* out = ::popen(command.c_str(), "r");
   for (int c = std::fgetc(out); c != EOF; c = std::fgetc(out)) said += static_cast<char>(c);
@@ -74,11 +93,14 @@ void check(const std::string& how, bool ends_well, const std::string& text) {
 
 int main(int argc, char** argv) {
   if (argc > 1) return as_rank(argv[1], argc, argv);
-  plait_test::start_clock("jobs in which a rank calls exit", __FILE__, __LINE__);
+  plait_test::start_clock("jobs in which a rank ends early, or comes late", __FILE__, __LINE__);
   check("not", true, "");
   check("during", false, "in the middle of a run");
   check("between", false, "while a runtime lives");
   check("forgotten", true, "");
+  check("unwound", false, "leaves the scope of an environment");
+  check("all unwound", true, "");
+  check("late", true, "waits for other ranks");
   plait_test::stop_clock();
   return failures == 0 ? 0 : 1;
 }

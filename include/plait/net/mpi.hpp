@@ -22,6 +22,7 @@
 #include <plait/net/thread_level.hpp>
 
 #include <cstddef>
+#include <cstdio>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -135,8 +136,10 @@ class communicator {
     if (comm_ != MPI_COMM_NULL && mpi_is_alive()) MPI_Comm_free(&comm_);
   }
 
-  /// Collective over `comm`, which must be an intracommunicator. name: what debuggers and tools show.
-  static communicator duplicate(MPI_Comm comm, const char* name) {
+  /// Collective over `comm`, which must be an intracommunicator. name: what debuggers and tools show. Waits for all its
+  /// ranks however long that takes, but says so after `patience`: a rank that never comes would leave no other trace.
+  static communicator duplicate(MPI_Comm comm, const char* name,
+                                std::chrono::nanoseconds patience = std::chrono::seconds(10)) {
     if (!mpi_is_alive()) throw error("plait: MPI is not initialised, or already finalised; keep a plait::environment");
     if (comm == MPI_COMM_NULL) throw error("plait: this rank has no part in the communicator: it is MPI_COMM_NULL");
     int inter = 0;
@@ -145,7 +148,14 @@ class communicator {
     communicator result;
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Comm_idup(comm, &result.comm_, &request), "MPI_Comm_idup");
-    finish(request, "MPI_Comm_idup");
+    if (!finish(request, "MPI_Comm_idup", patience)) {
+      std::fprintf(
+          stderr,
+          "plait: rank %d waits for other ranks of its communicator, who make no runtime: all must, and a task "
+          "is on one rank only\n",
+          rank_in(comm));
+      finish(request, "MPI_Comm_idup");
+    }
     check(MPI_Comm_set_errhandler(result.comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(MPI_Comm_set_name(result.comm_, name), "MPI_Comm_set_name");
     return result;
@@ -154,11 +164,7 @@ class communicator {
   /// The handle; MPI_COMM_NULL if empty.
   MPI_Comm get() const noexcept { return comm_; }
   /// This process's rank in it.
-  int rank() const {
-    int result = 0;
-    check(MPI_Comm_rank(comm_, &result), "MPI_Comm_rank");
-    return result;
-  }
+  int rank() const { return rank_in(comm_); }
   /// The number of ranks in it.
   int size() const {
     int result = 0;
@@ -169,6 +175,12 @@ class communicator {
   MPI_Comm release() noexcept { return std::exchange(comm_, MPI_COMM_NULL); }
 
  private:
+  static int rank_in(MPI_Comm comm) {
+    int result = 0;
+    check(MPI_Comm_rank(comm, &result), "MPI_Comm_rank");
+    return result;
+  }
+
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
