@@ -8,8 +8,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <stdexcept>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -56,6 +58,11 @@ plait::task<bool> cancelled_itself() {
 }
 
 // ---- tasks that have gone to other ranks ----
+
+plait::task<std::size_t> waits_to_be_told(std::string large) {
+  while (!plait::this_task::cancelled()) co_await plait::yield();
+  co_return large.size();
+}
 
 using plait::future;
 using plait::on_rank;
@@ -240,6 +247,26 @@ RANKS_CASE("tasks that are cancelled in a queue of another rank never start, and
 
 RANKS_CASE("a request to stop follows tasks that were stolen") {
   rt.run([] { return cancel_cases::cancels_what_was_stolen(); });
+}
+
+RANKS_CASE("a request to stop reaches tasks whose large arguments it overtakes") {
+  rt.run([]() -> plait::task<void> {
+    for (const std::size_t size : {std::size_t{10}, std::size_t{20000}, std::size_t{300000}}) {
+      std::vector<plait::future<std::size_t>> futures;
+      for (int i = 0; i < 100; ++i) {
+        futures.push_back(plait::submit<cancel_cases::waits_to_be_told>(plait::on_rank(cancel_cases::last_rank()),
+                                                                        std::string(size, 'x')));
+        futures.back().cancel();
+      }
+      for (auto& f : futures) {
+        try {
+          const auto given = co_await f;
+          CHECK(given == size);
+        } catch (const plait::cancelled_error&) {  // it had not started
+        }
+      }
+    }
+  });
 }
 
 RANKS_CASE("when_all(fail_fast, ...) stops tasks on all ranks") {

@@ -25,6 +25,8 @@ class fifo {
     return oldest;
   }
   const T& front() const noexcept { return elements_[taken_]; }
+  /// The newest; there is one.
+  T& back() noexcept { return elements_.back(); }
   std::size_t size() const noexcept { return elements_.size() - taken_; }
   bool empty() const noexcept { return size() == 0; }
   void clear() noexcept {

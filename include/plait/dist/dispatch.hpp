@@ -42,6 +42,9 @@ class dispatch {
     pool_.parking().notify();
   }
 
+  /// Whether tasks with such a place are subject to flow control: the others come when somebody asks for them.
+  static constexpr bool counts(place kind) noexcept { return kind != place::anywhere; }
+
   /// Packs a claimed task and sends it away. Throws what packing throws; the task then stays. Returns how many bytes
   /// it has become.
   std::size_t ship(portable* task, int target, place kind, int local_worker) {
@@ -59,7 +62,7 @@ class dispatch {
       const bool beforehand = task->packs_by_user_code();
       if (beforehand) apart = wire::written([task](wire::writer& out) { task->pack(out); });
       head.callable = ids_.id_of(*task->callable);
-      link_.send(target, message::task, [&](wire::writer& out) {
+      const auto write = [&](wire::writer& out) {
         const auto before = out.size();
         out.write(&head, sizeof head);
         if (beforehand) {
@@ -68,7 +71,8 @@ class dispatch {
           task->pack(out);
         }
         bytes = out.size() - before;
-      });
+      };
+      link_.send(target, message::task, write, counts(kind));
     } catch (...) {
       task->stays(home_);
       throw;

@@ -54,6 +54,17 @@ class link {
   void release() noexcept {
     if (hold_.release()) owner_.call_poller();
   }
+  /// A hold of the transport, for a scope.
+  class held {
+   public:
+    explicit held(link& l) noexcept : link_(l) { l.hold_.acquire(); }
+    ~held() { link_.release(); }
+    held(const held&) = delete;
+    held& operator=(const held&) = delete;
+
+   private:
+    link& link_;
+  };
   bool in_run() const noexcept { return in_run_.load(std::memory_order_acquire); }  // partner: enter, leave
 
   /// Before a run, while nobody else uses the link.
@@ -65,9 +76,8 @@ class link {
 
   /// The run begins: handles what has come too early for the run before.
   void enter(handler handle) {
-    hold_.acquire();
+    const held own(*this);
     in_run_.store(true, std::memory_order_release);  // partner: in_run
-    const release_at_end end{*this};
     base::growing_array<kept_message> early;
     early.swap(early_);
     for (const auto& m : early) receive(m.source, m.kind, m.epoch, m.payload, handle);
@@ -75,8 +85,7 @@ class link {
 
   /// The run has ended on all ranks: completes what is on its way out.
   void leave(handler handle) {
-    hold_.acquire();
-    const release_at_end end{*this};
+    const held own(*this);
     while (sent_.flush(transport_, true) != 0 || transport_.sends_pending()) {
       poll(handle);
       base::give_way();
@@ -84,10 +93,10 @@ class link {
     in_run_.store(false, std::memory_order_release);  // partner: in_run
   }
 
-  /// Sends a message whose payload `fill(writer&)` writes; nothing is sent if it throws.
-  void send(int dest, message kind, function_ref<void(wire::writer&)> fill) {
+  /// Sends a message whose payload `fill(writer&)` writes; nothing is sent if it throws. counts: see outbox::add.
+  void send(int dest, message kind, function_ref<void(wire::writer&)> fill, bool counts = false) {
     if (alone_) return send_to_self(kind, fill);
-    if (sent_.add(dest, kind, epoch_, fill)) {
+    if (sent_.add(dest, kind, epoch_, fill, counts)) {
       pump();
     } else if (owner_.may_pump()) {
       owner_.poll_later();
@@ -110,6 +119,9 @@ class link {
   void send_head(int dest, message kind, const Head& head, std::span<const std::byte> rest = {}) {
     send_bytes(dest, kind, {reinterpret_cast<const std::byte*>(&head), sizeof head}, rest);
   }
+
+  /// By the holder: credit has come back.
+  void returned(int dest, std::uint64_t cost) { sent_.returned(dest, cost); }
 
   /// By the holder: hands what was collected to the transport.
   void flush() { sent_.flush(transport_, false); }
@@ -140,10 +152,6 @@ class link {
   std::uint64_t control_received() const noexcept { return control_received_; }
 
  private:
-  struct release_at_end {
-    link& l;
-    ~release_at_end() { l.release(); }
-  };
   struct kept_message {
     int source;
     message kind;

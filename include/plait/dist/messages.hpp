@@ -25,6 +25,7 @@ enum class message : std::uint16_t {
   steal_done,  ///< reply_head: how many tasks came before it
   lifeline,    ///< nothing: an idle rank asks once and will be fed when there is something
   moved,       ///< moved_head: a task of the receiver has come to the sender from a third rank
+  credit,      ///< credit_head: tasks of the receiver have started
   stop,        ///< return_address: the receiver has got a task of the sender that is to stop
   // The end of the run: each is answered or leads to one.
   wave_down,  ///< wave_head
@@ -87,6 +88,10 @@ struct steal_head {
 struct reply_head {
   std::uint32_t count;
   std::uint32_t unused;
+};
+
+struct credit_head {
+  std::uint64_t cost;
 };
 
 struct wave_head {

@@ -7,6 +7,7 @@
 #include <plait/base/compose.hpp>
 #include <plait/dist/agreement.hpp>
 #include <plait/dist/balancer.hpp>
+#include <plait/dist/credits_due.hpp>
 #include <plait/dist/deliveries.hpp>
 #include <plait/dist/dispatch.hpp>
 #include <plait/dist/link.hpp>
@@ -55,6 +56,7 @@ class node final : public sched::outside, link_owner, progress_owner {
         link_(transport, *this),
         replies_(link_),
         stops_(link_, replies_, slots_),
+        credits_(link_),
         end_(link_),
         abort_(abort),
         ids_(std::move(ids)),
@@ -78,11 +80,8 @@ class node final : public sched::outside, link_owner, progress_owner {
 
   int rank() const noexcept { return transport().rank(); }
   int size() const noexcept { return transport().size(); }
-  int num_workers() const noexcept { return numbers_.count(); }
-  int first_worker() const noexcept { return numbers_.first_of(rank()); }
-  int first_worker_of(int rank) const noexcept { return numbers_.first_of(rank); }
-  int workers_of(int rank) const noexcept { return numbers_.first_of(rank + 1) - numbers_.first_of(rank); }
-  int rank_of_worker(int worker) const noexcept { return numbers_.rank_of(worker); }
+  /// Of the workers of all ranks.
+  const worker_numbers& numbers() const noexcept { return numbers_; }
   plait::pool& pool() noexcept { return pool_; }
   net::transport& transport() const noexcept { return link_.transport(); }
   thread_level level() const noexcept { return level_; }
@@ -103,7 +102,8 @@ class node final : public sched::outside, link_owner, progress_owner {
     if (kind == place::cyclic) {
       kind = place::prefer_worker;
       // relaxed: a counter; the order of two submits does not matter
-      index = static_cast<int>(cyclic_.fetch_add(1, std::memory_order_relaxed) % static_cast<unsigned>(num_workers()));
+      index =
+          static_cast<int>(cyclic_.fetch_add(1, std::memory_order_relaxed) % static_cast<unsigned>(numbers_.count()));
     }
     const auto [target, local] = find_place(numbers_, {kind, index}, rank());
     if (target != rank()) {
@@ -117,6 +117,8 @@ class node final : public sched::outside, link_owner, progress_owner {
   /// What sends results of tasks to where they were submitted.
   replies& answers() noexcept { return replies_; }
   stop_requests& stops() noexcept { return stops_; }
+  /// What gives credit back for tasks that came from other ranks.
+  credits_due& credits() noexcept { return credits_; }
 
   /// Tests `p` with each poll until it is done.
   void add_pollable(pollable& p) {
@@ -188,9 +190,8 @@ class node final : public sched::outside, link_owner, progress_owner {
     } catch (...) {
       bytes.clear();
     }
-    link_.hold().acquire();
+    const link::held own(link_);
     end_.note_failure(rank(), std::move(bytes));
-    link_.release();
   }
   /// After a run: the exception of the lowest rank whose root threw.
   const termination::failure& lowest_failure() const noexcept { return end_.lowest_failure(); }
@@ -242,10 +243,8 @@ class node final : public sched::outside, link_owner, progress_owner {
   void poll_for_all() noexcept override { poll_as(nullptr, true); }
   /// Ranks that only serve may wait as long as they like.
   void warn_of_stall() noexcept override {
-    link_.hold().acquire();
-    const bool has_tasks = link_.in_run() && !family_->idle();
-    link_.release();
-    if (has_tasks) print_stall(rank());
+    const link::held own(link_);
+    if (link_.in_run() && !family_->idle()) print_stall(rank());
   }
 
   bool any_thread_polls() const noexcept { return level_ >= thread_level::serialized; }
@@ -364,7 +363,7 @@ class node final : public sched::outside, link_owner, progress_owner {
     end_.reset();
     balancer_.reset();
     spmd_.reset();
-    failure_ = nullptr;
+    stops_.reset();
     cyclic_.store(0, std::memory_order_relaxed);  // before enter, which publishes all of this
     left_.store(false, std::memory_order_relaxed);
     family_ = base::box<sched::family>(new sched::family([](sched::family*) noexcept {}));
@@ -390,15 +389,10 @@ class node final : public sched::outside, link_owner, progress_owner {
         return on_task(source, payload);
       case message::result:
         return on_result(source, payload);
-      case message::spmd_request: {
-        auto head = take_head<spmd_head>(payload);
-        head.number = spmd_.next_number();
-        return on_spmd(head, payload);
-      }
-      case message::spmd_start: {
-        const auto head = take_head<spmd_head>(payload);
-        return on_spmd(head, payload);
-      }
+      case message::spmd_request:
+        return on_spmd(payload, true);
+      case message::spmd_start:
+        return on_spmd(payload, false);
       case message::steal:
         return balancer_.on_steal(source, take_head<steal_head>(payload), poller_ == nullptr ? 0 : 1);
       case message::steal_done:
@@ -407,6 +401,8 @@ class node final : public sched::outside, link_owner, progress_owner {
         return balancer_.on_lifeline(source);
       case message::moved:
         return stops_.on_moved(source, take_head<moved_head>(payload));
+      case message::credit:
+        return link_.returned(source, take_head<credit_head>(payload).cost);
       case message::stop:
         return stops_.on_stop(take_head<return_address>(payload));
       case message::wave_down:
@@ -424,8 +420,9 @@ class node final : public sched::outside, link_owner, progress_owner {
     const auto head = take_head<task_head>(payload);
     auto* task = import(head.callable, head.to, payload, head.in_spmd != 0 ? spmd_context_ : context_, head.started);
     task->moves = head.moves;
-    stops_.came(*task, head.to);
+    stops_.came(*task, head.to, payload.size());
     const auto where = static_cast<dist::place>(head.place);
+    if (dispatch::counts(where)) task->creditor = source;
     if (where == dist::place::anywhere) balancer_.on_given(source);
     dispatch_.queue(task, where, head.local_worker, poller_);
   }
@@ -439,8 +436,10 @@ class node final : public sched::outside, link_owner, progress_owner {
     completed_.add(who);
   }
 
-  /// Sends the start of a body on down the tree and queues it here.
-  void on_spmd(const spmd_head& head, std::span<const std::byte> arguments) {
+  /// Sends the start of a body on down the tree and queues it here. asked: this is rank 0, which numbers it.
+  void on_spmd(std::span<const std::byte> arguments, bool asked) {
+    auto head = take_head<spmd_head>(arguments);
+    if (asked) head.number = spmd_.next_number();
     end_.for_children([&](int child) { link_.send_head(child, message::spmd_start, head, arguments); });
     auto to = head.to;
     to.part = rank();
@@ -465,6 +464,7 @@ class node final : public sched::outside, link_owner, progress_owner {
   slot_table slots_;
   replies replies_;
   stop_requests stops_;
+  credits_due credits_;
   spmd_queue spmd_;
   void (*prepare_spmd_)(runtime& owner) = nullptr;
   local_objects objects_;

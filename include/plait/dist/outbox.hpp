@@ -5,11 +5,13 @@
 #include <plait/base/clock.hpp>
 #include <plait/base/function_ref.hpp>
 #include <plait/base/growing_array.hpp>
+#include <plait/dist/credits.hpp>
 #include <plait/dist/messages.hpp>
 #include <plait/net/transport.hpp>
 #include <plait/wire/framing.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <utility>
@@ -18,41 +20,59 @@ namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {
 
-/// Messages on their way to the transport, collected into one frame a rank: batches make the rate of small tasks. Any
-/// thread adds; whoever holds the transport flushes. There is memory only for the frames between two flushes.
+/// Messages on their way to the transport, collected into frames: batches make the rate of small tasks. Each message
+/// that fits into a frame that keeps its order is in such a one. Any thread adds; whoever holds the transport flushes.
+/// There is memory only for the frames between two flushes, and for the tasks that a rank may not get yet.
 class outbox {
  public:
   using clock = std::chrono::steady_clock;
 
   /// Appends a message. True if it should be flushed soon: it is the first since the last poll, and nothing says that
   /// more will follow; its frame is large; or the last flush is long enough ago for batching to gain nothing. If
-  /// `fill(writer&)` throws, nothing was added.
-  bool add(int dest, message kind, std::uint32_t epoch, function_ref<void(wire::writer&)> fill) {
+  /// `fill(writer&)` throws, nothing was added. counts: a task that is subject to flow control.
+  bool add(int dest, message kind, std::uint32_t epoch, function_ref<void(wire::writer&)> fill, bool counts = false) {
     const std::lock_guard lock(mutex_);
-    auto& index = index_of(dest);
-    if (index == none && open_ == frames_.size()) frames_.push_back({});
-    auto& frame = frames_[index == none ? open_ : index].bytes;
-    {
-      wire::frame_builder builder(frame);
-      builder.add(static_cast<std::uint16_t>(kind), epoch, fill);
+    auto& to = peer_of(dest);
+    if (to.flow.must_hold(kind, counts)) {
+      to.flow.hold(kind, epoch, fill, counts);
+      count(kind);
+      return false;
     }
-    if (index == none) {
+    if (open_ == frames_.size()) frames_.push_back({});
+    const bool first = to.frame == none;
+    auto& frame = frames_[first ? open_ : to.frame].bytes;
+    const auto before = frame.size();
+    const auto payload = outflow::append(frame, kind, epoch, fill);
+    const bool too_large = !first && frame.size() > net::eager_limit;
+    if (too_large) {
+      auto& next = frames_[open_].bytes;
+      try {
+        next.assign(frame.begin() + static_cast<std::ptrdiff_t>(before), frame.end());
+      } catch (...) {
+        frame.resize(before);
+        throw;
+      }
+      frame.resize(before);
+    }
+    if (first || too_large) {
       frames_[open_].dest = dest;
-      index = open_++;
+      to.frame = open_++;
     }
-    // relaxed: written under the lock; who reads them for the end of a run holds the transport and knows by the counts
-    // of tasks that nobody is adding
-    if (is_work(kind)) {
-      work_sent_.store(work_sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    } else if (is_control(kind)) {
-      control_sent_.store(control_sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    }
+    if (counts) to.flow.sent(payload);
+    count(kind);
     waiting_.store(true, std::memory_order_relaxed);  // a hint; flush looks under the lock
     // relaxed: hints; see polled
-    const auto before = since_poll_.load(std::memory_order_relaxed);
-    since_poll_.store(before + 1, std::memory_order_relaxed);
-    if (before == 0 && come_singly_.load(std::memory_order_relaxed)) return true;
-    return frame.size() > batch_bytes || base::now() - flushed_ > batch_time;
+    const auto earlier = since_poll_.load(std::memory_order_relaxed);
+    since_poll_.store(earlier + 1, std::memory_order_relaxed);
+    if (earlier == 0 && come_singly_.load(std::memory_order_relaxed)) return true;
+    return too_large || frame.size() > batch_bytes || base::now() - flushed_ > batch_time;
+  }
+
+  /// A rank has started tasks of this one that count so much: what waits for that goes with the next flush.
+  void returned(int dest, std::uint64_t cost) {
+    const std::lock_guard lock(mutex_);
+    peer_of(dest).flow.returned(cost, [&](net::frame&& bytes) { released_.push_back({dest, std::move(bytes)}); });
+    waiting_.store(true, std::memory_order_relaxed);  // as in add
   }
 
   /// Hands all frames to the transport, which the caller holds. Returns how many there were. certain: also a message
@@ -62,13 +82,17 @@ class outbox {
     // relaxed: a hint; what is added now is flushed by who adds it, or by who is called after that
     if (!certain && !waiting_.load(std::memory_order_relaxed)) return 0;
     const std::lock_guard lock(mutex_);
+    const auto count = static_cast<int>(released_.size() + open_);
+    // First: what was added since, such as a request to stop one of these tasks, comes after them.
+    for (auto& frame : released_) transport.send(frame.dest, std::move(frame.bytes));
+    released_.clear();
     for (std::uint32_t i = 0; i < open_; ++i) {
       auto next = transport.new_frame();
       next.swap(frames_[i].bytes);
-      index_of(frames_[i].dest) = none;
+      peer_of(frames_[i].dest).frame = none;
       transport.send(frames_[i].dest, std::move(next));
     }
-    const auto count = static_cast<int>(std::exchange(open_, 0));
+    open_ = 0;
     flushed_ = base::now();
     waiting_.store(false, std::memory_order_relaxed);  // under the lock
     return count;
@@ -105,15 +129,29 @@ class outbox {
     net::frame bytes;
   };
 
-  /// Which frame is a rank's, or none.
-  std::uint32_t& index_of(int dest) {
-    while (index_.size() <= static_cast<std::size_t>(dest)) index_.push_back(none);
-    return index_[static_cast<std::size_t>(dest)];
+  struct peer {
+    std::uint32_t frame = none;  ///< its last one that is open
+    outflow flow;
+  };
+  peer& peer_of(int dest) {
+    while (peers_.size() <= static_cast<std::size_t>(dest)) peers_.push_back({});
+    return peers_[static_cast<std::size_t>(dest)];
+  }
+
+  void count(message kind) noexcept {
+    // relaxed: written under the lock; who reads them for the end of a run holds the transport and knows by the counts
+    // of tasks that nobody is adding
+    if (is_work(kind)) {
+      work_sent_.store(work_sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    } else if (is_control(kind)) {
+      control_sent_.store(control_sent_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
   }
 
   mutable std::mutex mutex_;
-  base::growing_array<std::uint32_t> index_;  // by rank
-  base::growing_array<open_frame> frames_;    // those from open_ on are empty, with memory to reuse
+  base::growing_array<peer> peers_;         // by rank
+  base::growing_array<open_frame> frames_;  // those from open_ on are empty, with memory to reuse
+  base::growing_array<open_frame> released_;
   std::uint32_t open_ = 0;
   clock::time_point flushed_{};
   base::atomic<std::uint64_t> work_sent_{0};

@@ -28,10 +28,10 @@ inline int local_worker_id() {
 /// change at each suspension.
 inline int worker_id() {
   const auto [w, run] = dist::running("worker_id()");
-  return run->home->first_worker() + local_worker_id();
+  return run->home->numbers().first_of(run->home->rank()) + local_worker_id();
 }
 /// The number of workers of all ranks.
-inline int num_workers() { return dist::running("num_workers()").second->home->num_workers(); }
+inline int num_workers() { return dist::running("num_workers()").second->home->numbers().count(); }
 /// The number of this rank's workers.
 inline int num_local_workers() {
   return static_cast<int>(dist::running("num_local_workers()").second->home->pool().size());

@@ -30,7 +30,8 @@ std::vector<Statistics> local_statistics(node& home) {
   std::vector<Statistics> all;
   for (unsigned i = 0; i < home.pool().size(); ++i) {
     const auto& c = home.pool().at(i).counters;
-    all.push_back({home.first_worker() + static_cast<int>(i), c.executed.read(), c.stolen.read(), c.imported.read()});
+    all.push_back({home.numbers().first_of(home.rank()) + static_cast<int>(i), c.executed.read(), c.stolen.read(),
+                   c.imported.read()});
   }
   return all;
 }
@@ -38,16 +39,16 @@ std::vector<Statistics> local_statistics(node& home) {
 /// Collective, between runs. One value of each worker of all ranks, by number: `own(i)` gives that of local worker i.
 inline base::growing_array<std::uint64_t> gather_of_workers(node& home, function_ref<std::uint64_t(unsigned)> own) {
   base::growing_array<std::uint64_t> all;
-  all.resize(static_cast<std::size_t>(home.num_workers()));
+  all.resize(static_cast<std::size_t>(home.numbers().count()));
   int most = 0;
-  for (int r = 0; r < home.size(); ++r) most = home.workers_of(r) > most ? home.workers_of(r) : most;
+  for (int r = 0; r < home.size(); ++r) most = home.numbers().of(r) > most ? home.numbers().of(r) : most;
   for (int i = 0; i < most; ++i) {
-    const bool have = i < home.workers_of(home.rank());
+    const bool have = i < home.numbers().of(home.rank());
     const auto values =
         home.transport().gather_all(have ? static_cast<std::int64_t>(own(static_cast<unsigned>(i))) : 0);
     for (int r = 0; r < home.size(); ++r) {
-      if (i >= home.workers_of(r)) continue;
-      all[static_cast<std::size_t>(home.first_worker_of(r) + i)] =
+      if (i >= home.numbers().of(r)) continue;
+      all[static_cast<std::size_t>(home.numbers().first_of(r) + i)] =
           static_cast<std::uint64_t>(values[static_cast<std::size_t>(r)]);
     }
   }
@@ -73,7 +74,7 @@ inline void print_statistics(std::FILE* out, node& home) {
   std::uint64_t total[3] = {};
   for (std::size_t w = 0; w < executed.size(); ++w) {
     char who[40];
-    std::snprintf(who, sizeof who, "%4d %6d", home.rank_of_worker(static_cast<int>(w)), static_cast<int>(w));
+    std::snprintf(who, sizeof who, "%4d %6d", home.numbers().rank_of(static_cast<int>(w)), static_cast<int>(w));
     line(who, executed[w], imported[w], stolen[w]);
     total[0] += executed[w];
     total[1] += imported[w];

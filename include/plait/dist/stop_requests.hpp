@@ -9,6 +9,7 @@
 #include <plait/dist/visitors.hpp>
 #include <plait/sched/worker.hpp>
 
+#include <cstddef>
 #include <utility>
 
 namespace plait {
@@ -16,8 +17,9 @@ inline namespace PLAIT_DIST {
 namespace dist {
 
 /// Requests to stop tasks that are on other ranks than their own. A task's rank knows where it has gone: a rank that
-/// gets it from a third one says so. A request that misses the task, which is moving on, is made again then. No request
-/// is sent for a task that has ended, so none is under way when a run ends.
+/// gets it from a third one says so. A request that misses the task, which is moving on, is made again then. One that
+/// overtakes a large task is kept until that comes. No request is sent for a task that has ended, so none is under way
+/// when a run ends.
 class stop_requests {
  public:
   using list = base::growing_array<return_address>;
@@ -43,11 +45,14 @@ class stop_requests {
     if (w != nullptr) w->current = before;
   }
 
+  /// A run begins.
+  void reset() noexcept { visitors_.forget_misses(); }
+
   // By the holder of the transport.
 
-  /// A task has come, which is not queued yet.
-  void came(visitor& v, const return_address& to) {
-    visitors_.add(v);
+  /// A task has come, which is not queued yet, with a message of a size.
+  void came(visitor& v, const return_address& to, std::size_t size) {
+    if (visitors_.add(v, size > net::eager_limit / 2)) on_stop(to);
     if (v.moves == 1) return;  // its own rank has sent it
     const moved_head head{to, v.moves, 0};
     if (const int self = link_.transport().rank(); to.rank == self) {

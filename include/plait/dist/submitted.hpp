@@ -223,6 +223,7 @@ class imported : public base::in_frame_memory, public visitor {
       : visitor(
             [](sched::job* j, sched::worker& w) noexcept {
               auto& task = *static_cast<imported*>(static_cast<portable*>(j));
+              task.give_credit_back();
               if (task.start()) task.run(w);
             },
             entry, to),
@@ -265,6 +266,7 @@ class imported : public base::in_frame_memory, public visitor {
   }
 
   bool claim_to_leave() noexcept override {
+    give_credit_back();
     if (!this->start_leaving()) return false;
     home_.stops().here().remove(*this);
     return true;
@@ -277,7 +279,7 @@ class imported : public base::in_frame_memory, public visitor {
     parent->child_ended(true);
   }
   void stays(node&) noexcept override {
-    home_.stops().here().add(*this);
+    home_.stops().here().add(*this, false);
     this->come_back();
   }
 
@@ -290,6 +292,12 @@ class imported : public base::in_frame_memory, public visitor {
   node& home_;
 
  private:
+  /// By who takes it out of its queue.
+  void give_credit_back() noexcept {
+    if (const int rank = std::exchange(this->creditor, -1); rank >= 0)
+      home_.credits().give_back(rank, credit::cost(sizeof(task_head) + bytes_.size()));
+  }
+
   std::vector<std::byte> bytes_;
   std::optional<typename traits::arguments> arguments_;
 };

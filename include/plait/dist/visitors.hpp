@@ -29,6 +29,9 @@ class visitor : public portable {
           const return_address& to) noexcept
       : portable(run, entry), to_(to) {}
 
+  /// The rank that sent it and gets credit back when it leaves its queue, or -1.
+  std::int32_t creditor = -1;
+
   /// Before it runs. False: it was cancelled in its queue, and is gone now.
   bool start() noexcept { return go(phase::running) || discard(); }
 
@@ -71,14 +74,21 @@ class visitors {
   visitors(const visitors&) = delete;
   visitors& operator=(const visitors&) = delete;
 
-  /// Before it is queued.
-  void add(visitor& v) noexcept {
+  /// Before it is queued. late: what was sent after it may have come before it. Whether it is to stop then.
+  bool add(visitor& v, bool late) noexcept {
     v.listed_ = true;
     lock_.lock();
     if (count_ >= 2 * buckets() && buckets() < most_buckets) grow();
     put(v);
+    std::size_t miss = late ? 0 : missed_.size();
+    while (miss < missed_.size() && !is_at(v, missed_[miss])) ++miss;
+    const bool to_stop = miss < missed_.size();
+    if (to_stop) missed_.erase(miss);
     lock_.unlock();
+    return to_stop;
   }
+  /// A run begins.
+  void forget_misses() noexcept { missed_.clear(); }
   /// Before it leaves, or ends. Nothing if it is not there.
   void remove(visitor& v) noexcept {
     if (!std::exchange(v.listed_, false)) return;
@@ -88,8 +98,9 @@ class visitors {
   }
 
   /// The rank of a task wants it to stop. One that has not started never will, and its result is a cancelled_error;
-  /// one that runs is told, in this thread. Nothing if it is not here: it has ended, or moved on, and who has got it
-  /// is asked then. Not by the holder of the transport, since those whom a std::stop_token calls are user code.
+  /// one that runs is told, in this thread. If it is not here, it has ended; or has moved on, and who has got it is
+  /// asked then; or is late, and stops when it comes. Not by the holder of the transport, since those whom a
+  /// std::stop_token calls are user code.
   void stop(const return_address& to, replies& answers) noexcept {
     const wire::registry_entry* cancelled = nullptr;
     sched::family* running = nullptr;
@@ -103,6 +114,8 @@ class visitors {
         put(*v);
         running = family_of_running(*v);
       }
+    } else {
+      note_miss(to);
     }
     lock_.unlock();
     if (cancelled != nullptr) answers.send_failure(to, std::make_exception_ptr(cancelled_error()), *cancelled);
@@ -124,8 +137,17 @@ class visitors {
   }
   visitor* find(const return_address& to) noexcept {
     auto* v = bucket_of(to);
-    while (v != nullptr && (v->to_.slot != to.slot || v->to_.rank != to.rank)) v = v->next_;
+    while (v != nullptr && !is_at(*v, to)) v = v->next_;
     return v;
+  }
+  static bool is_at(const visitor& v, const return_address& to) noexcept {
+    return v.to_.slot == to.slot && v.to_.rank == to.rank;
+  }
+  void note_miss(const return_address& to) noexcept {
+    try {
+      missed_.push_back(to);
+    } catch (...) {  // no memory: a late one ends by itself
+    }
   }
   /// With a subtree counted, or null. By the holder of the lock, so that the task can't end meanwhile.
   static sched::family* family_of_running(visitor& v) noexcept {
@@ -173,7 +195,8 @@ class visitors {
   base::spin_lock lock_;
   std::size_t count_ = 0;
   visitor* first_[first_buckets] = {};
-  base::growing_array<visitor*> more_;  // in place of first_ once it has grown
+  base::growing_array<visitor*> more_;          // in place of first_ once it has grown
+  base::growing_array<return_address> missed_;  // of this run: requests to stop what was not here
 };
 
 }  // namespace dist

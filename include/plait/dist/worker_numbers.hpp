@@ -32,6 +32,8 @@ class worker_numbers {
   int ranks() const noexcept { return static_cast<int>(first_.size()) - 1; }
   /// The number of a rank's worker 0.
   int first_of(int rank) const noexcept { return first_[static_cast<std::size_t>(rank)]; }
+  /// How many a rank has.
+  int of(int rank) const noexcept { return first_of(rank + 1) - first_of(rank); }
   /// The rank of a worker that exists.
   int rank_of(int worker) const noexcept {
     int low = 0;
