@@ -111,17 +111,23 @@ TEST_CASE("what counts nothing passes by, but a request to stop stays behind the
 TEST_CASE("a task that can't be written does not wait") {
   sender s;
   s.put(message::task, credit::window, true);
-  s.put(message::task, 100, true);
   const auto broken = [](plait::wire::writer& out) {
     out.write("abc", 3);
     throw std::runtime_error("not writable");
   };
+  CHECK_THROWS_AS(s.flow.hold(message::task, 1, broken, true), std::runtime_error);
+  s.returned(0);
+  s.put(message::task, 100, true);
   CHECK_THROWS_AS(s.flow.hold(message::task, 1, broken, true), std::runtime_error);
   s.put(message::task, 100, true);
   s.returned(credit::cost(credit::window));
   CHECK(s.gone == std::vector<int>{0, 1, 2});
   s.returned(2 * credit::cost(100));
   CHECK_THROWS_AS(s.returned(1), plait::error);
+  s.put(message::task, credit::window, true);
+  CHECK_THROWS_AS(s.flow.hold(message::task, 1, broken, true), std::runtime_error);
+  s.returned(credit::cost(credit::window));
+  for (const auto& frame : s.frames) CHECK_FALSE(frame.empty());  // a transport takes none
 }
 
 std::int64_t size_of(std::string text) { return static_cast<std::int64_t>(text.size()); }

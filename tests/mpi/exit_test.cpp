@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // A process that calls exit, or leaves by an exception, or never comes, while others wait for it. Started without a
-// launcher it starts itself with one, on two ranks, in several ways, and looks at how the job ends. ranks: 0
+// launcher it starts itself with one, on two ranks, in several ways, and looks at how the job ends.
+
+// ranks: 0
 
 #include <plait/plait.hpp>
 

@@ -50,10 +50,16 @@ class outflow {
     last_ = frame.bytes.size() - before;
     const auto cost = counts ? credit::cost(payload) : 0;
     if (before != 0 && frame.bytes.size() > net::eager_limit) {  // larger ones than that lie alone
-      held_frame next{net::frame(frame.bytes.begin() + static_cast<std::ptrdiff_t>(before), frame.bytes.end()), cost};
+      net::frame own;
+      try {
+        own.assign(frame.bytes.begin() + static_cast<std::ptrdiff_t>(before), frame.bytes.end());
+      } catch (...) {
+        frame.bytes.resize(before);
+        throw;
+      }
       frame.bytes.resize(before);
       frame.bytes.shrink_to_fit();
-      held_.push_back(std::move(next));
+      held_.push_back({std::move(own), cost});
     } else {
       frame.cost += cost;
     }
@@ -68,7 +74,7 @@ class outflow {
     while (!held_.empty() && under_way_ < credit::window) {
       auto next = held_.pop_front();
       under_way_ += next.cost;
-      send(std::move(next.bytes));
+      if (!next.bytes.empty()) send(std::move(next.bytes));  // what was to be the first in it could not be written
     }
   }
 
