@@ -22,7 +22,7 @@ using plait::dist::credit;
 using plait::dist::message;
 using plait::dist::outflow;
 
-/// The numbers that were written into the messages of a frame, after `size` other bytes.
+/// The numbers that the messages of a frame begin with.
 std::vector<int> numbers_in(const plait::net::frame& frame) {
   std::vector<int> numbers;
   plait::wire::for_each_message(frame, [&](std::uint16_t, std::uint32_t, std::span<const std::byte> payload) {
@@ -135,30 +135,31 @@ plait::rank_local<std::atomic<int>> ran;
 void count(std::string) { ++*ran; }
 int ran_here() { return ran->exchange(0); }
 
+constexpr int each = 3000;
+constexpr std::size_t argument = 8000;  // bytes: more than two windows of them
+
 RANKS_CASE("many more tasks than a window are all executed, on the ranks that they are for") {
-  constexpr int each = 20000;  // 1 KiB: more than two windows
   const auto sum = rt.run([]() -> plait::task<std::int64_t> {
     std::int64_t total = 0;
     for (int round = 0; round < 2; ++round) {
       std::vector<plait::future<std::int64_t>> futures;
       for (int i = 0; i < each; ++i) {
         for (int r = 0; r < plait::size(); ++r)
-          futures.push_back(plait::submit<size_of>(plait::on_rank(r), std::string(1000, 'x')));
+          futures.push_back(plait::submit<size_of>(plait::on_rank(r), std::string(argument, 'x')));
       }
       for (auto& f : futures) total += co_await f;
     }
     co_return total;
   });
-  if (rt.rank() == 0) CHECK(*sum == std::int64_t{2} * each * 1000 * rt.size());
+  if (rt.rank() == 0) CHECK(*sum == std::int64_t{2} * each * static_cast<std::int64_t>(argument) * rt.size());
 }
 
 RANKS_CASE("tasks that wait for credit can be cancelled, and the run ends") {
-  constexpr int each = 20000;
   rt.run([]() -> plait::task<void> {
     const int last = plait::size() - 1;
     std::vector<plait::future<>> futures;
     for (int i = 0; i < each; ++i)
-      futures.push_back(plait::submit<count>(plait::on_rank(last), std::string(1000, 'x')));
+      futures.push_back(plait::submit<count>(plait::on_rank(last), std::string(argument, 'x')));
     for (auto& f : futures) static_cast<void>(f.cancel());
     int ended = 0;
     for (auto& f : futures) {

@@ -40,9 +40,11 @@ verdict run_with_fault(std::uint64_t seed, int frame, int copies) {
   return static_cast<verdict>(WEXITSTATUS(status));
 }
 
+constexpr int seeds = PLAIT_ASAN ? 4 : 12;  // where a process of its own for each costs more
+
 void check_found(int copies) {
   int found = 0;
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     for (const int frame : {0, 7, 40}) {
       const auto v = run_with_fault(seed, frame, copies);
       if (v == verdict::nothing_was_wrong)
@@ -50,7 +52,7 @@ void check_found(int copies) {
       if (v == verdict::found) ++found;
     }
   }
-  CHECK(found >= 10);
+  CHECK(found >= seeds * 5 / 6);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ only = []
 
 
 def arguments():
-    """(compiler command as a list, directory, flags); fills `only`, what was asked for if not all is: names, or what they begin with."""
+    """(compiler command as a list, directory, flags); fills `only`, the names that were asked for if not all are."""
     own, flags = sys.argv[1:], []
     if "--" in own:
         own, flags = own[: own.index("--")], own[own.index("--") + 1 :]
