@@ -33,8 +33,7 @@ class time_to_finalise {
           }
           std::fputs(
               "plait: an exception leaves the scope of an environment on this rank, and other ranks do not end MPI: "
-              "they "
-              "would wait for ever, so the job is aborted\n",
+              "they would wait for ever, so the job is aborted; let all ranks throw, or none\n",
               stderr);
           std::_Exit(1);
         }) {}

@@ -78,7 +78,7 @@ class connection {
       throw error(base::compose({"plait: MPI was initialised with thread level ", to_string(level_),
                                  ", so the runtime must be made in the thread that initialised it"}));
     }
-    auto own = net::communicator::duplicate(comm, "plait");
+    auto own = net::communicator::duplicate(comm, "plait", std::chrono::seconds(10));
     mpi_comm_ = own.get();
     own_ = base::box<net::transport>(new net::mpi_transport(std::move(own)));
     transport_ = own_.get();

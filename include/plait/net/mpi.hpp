@@ -137,9 +137,9 @@ class communicator {
   }
 
   /// Collective over `comm`, which must be an intracommunicator. name: what debuggers and tools show. Waits for all its
-  /// ranks however long that takes, but says so after `patience`: a rank that never comes would leave no other trace.
+  /// ranks however long that takes, but says after `patience` that no runtime is made where it is expected.
   static communicator duplicate(MPI_Comm comm, const char* name,
-                                std::chrono::nanoseconds patience = std::chrono::seconds(10)) {
+                                std::chrono::nanoseconds patience = std::chrono::nanoseconds::max()) {
     if (!mpi_is_alive()) throw error("plait: MPI is not initialised, or already finalised; keep a plait::environment");
     if (comm == MPI_COMM_NULL) throw error("plait: this rank has no part in the communicator: it is MPI_COMM_NULL");
     int inter = 0;
