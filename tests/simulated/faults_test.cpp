@@ -40,9 +40,8 @@ verdict run_with_fault(std::uint64_t seed, int frame, int copies) {
   return static_cast<verdict>(WEXITSTATUS(status));
 }
 
-constexpr int seeds = PLAIT_ASAN ? 4 : 12;  // where a process of its own for each costs more
-
 void check_found(int copies) {
+  constexpr int seeds = PLAIT_ASAN ? 4 : 12;  // where a process of its own for each costs more
   int found = 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     for (const int frame : {0, 7, 40}) {
