@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 
-// A process that calls exit, or leaves by an exception, or never comes, while others wait for it. Started without a
-// launcher it starts itself with one, on two ranks, in several ways, and looks at how the job ends.
+// A process that calls exit, or leaves by an exception, or comes late, or whose tasks take long, while others wait for
+// it. Started without a launcher it starts itself with one, on two ranks, in several ways, and looks at how the job
+// ends and what is said.
 
 // ranks: 0
 
@@ -21,6 +22,14 @@ namespace {
 plait::task<void> nothing() { co_return; }
 plait::task<void> exits_on_rank_1() {
   co_await plait::submit(plait::on_rank(1), [] { std::exit(0); });
+}
+
+plait::task<void> sleeper() { co_await plait::sleep_for(std::chrono::seconds(1)); }
+plait::task<void> waits_for_sleepers() {
+  auto one = plait::submit<sleeper>(plait::on_rank(1));
+  auto other = plait::submit<sleeper>(plait::on_rank(1));
+  co_await one;
+  co_await other;
 }
 
 int as_rank(const std::string& how, int argc, char** argv) {
@@ -49,6 +58,13 @@ int as_rank(const std::string& how, int argc, char** argv) {
     if (rank == 1) plait::base::nap(std::chrono::milliseconds(200));
     const auto c = plait::net::communicator::duplicate(MPI_COMM_WORLD, "late", std::chrono::milliseconds(20));
     return c.size() == 2 ? 0 : 1;
+  }
+  if (how == "stalled") {
+    plait::options soon;
+    soon.stall_warn = 0.2;
+    plait::runtime rt(argc, argv, soon);
+    rt.run(waits_for_sleepers());
+    return 0;
   }
   plait::runtime rt(argc, argv);
   rt.run(nothing());
@@ -103,6 +119,9 @@ int main(int argc, char** argv) {
   check("unwound", false, "leaves the scope of an environment");
   check("all unwound", true, "");
   check("late", true, "waits for other ranks");
+  check("stalled", true, "waited for from other ranks: 2 (2 x ");
+  check("stalled", true, "here for other ranks: 2 (2 x ");
+  check("stalled", true, "suspended at timers, promises or sync objects: 2");
   plait_test::stop_clock();
   return failures == 0 ? 0 : 1;
 }

@@ -50,10 +50,15 @@ inline std::string compose(std::initializer_list<text_part> parts) {
   return all;
 }
 
+/// Appends them to what is there.
+inline void compose_onto(text& all, std::initializer_list<text_part> parts) {
+  for (const auto& part : parts) part.append_to(all);
+}
+
 /// The same as compose, where the characters are all that is wanted.
 inline text compose_text(std::initializer_list<text_part> parts) {
   text all;
-  for (const auto& part : parts) part.append_to(all);
+  compose_onto(all, parts);
   return all;
 }
 

@@ -22,6 +22,7 @@
 #include <plait/dist/run_end.hpp>
 #include <plait/dist/slots.hpp>
 #include <plait/dist/spmd_queue.hpp>
+#include <plait/dist/stall_report.hpp>
 #include <plait/dist/stealable.hpp>
 #include <plait/dist/stop_requests.hpp>
 #include <plait/dist/worker_numbers.hpp>
@@ -89,7 +90,6 @@ class node final : public sched::outside, link_owner, progress_owner {
   /// The runtime it belongs to.
   void set_owner(runtime* r) noexcept { owner_ = r; }
   runtime& owner() const noexcept { return *owner_; }
-
   local_objects& objects() noexcept { return objects_; }
 
   // ---- what submit does ----
@@ -242,9 +242,9 @@ class node final : public sched::outside, link_owner, progress_owner {
   void poll_later() noexcept override { progress_.poll_later(); }
   void poll_for_all() noexcept override { poll_as(nullptr, true); }
   /// Ranks that only serve may wait as long as they like.
-  void warn_of_stall() noexcept override {
+  bool warn_of_stall(std::chrono::nanoseconds calm) override {
     const link::held own(link_);
-    if (link_.in_run() && !family_->idle()) print_stall(rank());
+    return link_.in_run() && !family_->idle() && print_stall(rank(), calm, slots_, stops_.here(), pool_);
   }
 
   bool any_thread_polls() const noexcept { return level_ >= thread_level::serialized; }

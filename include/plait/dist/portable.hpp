@@ -63,6 +63,8 @@ struct awaiting_reply {
   virtual bool accept(wire::reader& in, const result_head& head) noexcept = 0;
   /// Tells the waiting tasks.
   virtual void finish(sched::worker& w) noexcept = 0;
+  /// What it calls on the other ranks.
+  virtual const wire::registry_entry& called() const noexcept = 0;
   /// Before the result: the task has come to a rank, by that many moves. True: that rank has to be told to stop it.
   virtual bool moved([[maybe_unused]] int rank, [[maybe_unused]] std::uint32_t times) noexcept { return false; }
 

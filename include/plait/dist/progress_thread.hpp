@@ -8,28 +8,18 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstdio>
 
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {
-
-/// The line about a rank on which nothing happens although it has tasks.
-inline void print_stall(int rank) noexcept {
-  std::fprintf(
-      stderr,
-      "plait: rank %d has tasks that wait, and has run and heard nothing for a while: tasks on other ranks take "
-      "long, or something that they wait for never comes (PLAIT_STALL_WARN sets when this is said, 0 never)\n",
-      rank);
-}
 
 /// What a progress thread does for its owner.
 class progress_owner {
  public:
   /// Looks after messages.
   virtual void poll_for_all() noexcept = 0;
-  /// Nothing has happened for long.
-  virtual void warn_of_stall() noexcept = 0;
+  /// A worker has listened without a break for so long. True if there was something to warn of, and that is done.
+  virtual bool warn_of_stall(std::chrono::nanoseconds calm) = 0;
 
  protected:
   ~progress_owner() = default;
@@ -40,8 +30,8 @@ class progress_owner {
 /// something to send. Its owner's poll leaves word where another thread is at it (transport_hold.hpp).
 class progress_thread {
  public:
-  /// The owner polls at most once every `nap`, and is asked to warn once when a worker has listened without a break for
-  /// `warn_after`, unless that is 0.
+  /// The owner polls at most once every `nap`, and is asked to warn when a worker has listened without a break for
+  /// `warn_after`, unless that is 0, and again after the same time until it has.
   progress_thread(progress_owner& owner, std::chrono::nanoseconds nap, std::chrono::nanoseconds warn_after) noexcept
       : owner_(owner), nap_(nap), warn_after_(warn_after) {}
   progress_thread(const progress_thread&) = delete;
@@ -117,16 +107,21 @@ class progress_thread {
     signal_.reset();
     asleep_.store(true, std::memory_order_seq_cst);
     // Who changes these looks at asleep_ afterwards.
-    if (may_sleep() && !wait()) {
-      owner_.warn_of_stall();
-      if (may_sleep()) signal_.wait();
-    }
+    bool warned = false;
+    while (may_sleep() && !wait(warned)) warned = warn();
     asleep_.store(false, std::memory_order_seq_cst);
   }
 
+  bool warn() noexcept {
+    try {
+      return owner_.warn_of_stall(warn_after_);
+    } catch (...) {  // no memory for the words
+      return true;
+    }
+  }
   /// False if the time for a warning has come, in a run, before somebody has called.
-  bool wait() noexcept {
-    if (warn_after_.count() == 0 || !in_run_.load(std::memory_order_seq_cst)) {
+  bool wait(bool warned) noexcept {
+    if (warned || warn_after_.count() == 0 || !in_run_.load(std::memory_order_seq_cst)) {
       signal_.wait();
       return true;
     }

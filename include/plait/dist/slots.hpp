@@ -42,6 +42,15 @@ class slot_table {
     return index < slots_.size() && slots_[index].generation == slot >> 32 ? slots_[index].who : nullptr;
   }
 
+  /// Calls f(awaiting_reply&) for all that wait.
+  template <class F>
+  void for_each(F f) {
+    const std::lock_guard lock(mutex_);
+    for (auto& s : slots_) {
+      if (s.who != nullptr) f(*s.who);
+    }
+  }
+
   /// Nothing comes for it any more; or what came last is in the caller's hands, who calls `delivered` then.
   void remove(std::uint64_t slot) {
     const std::lock_guard lock(mutex_);

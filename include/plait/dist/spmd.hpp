@@ -73,8 +73,11 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
   using cell = result_cell<std::vector<R>>;
 
   /// started: the caller's time.
-  gathering(int parts, sched::family& parent, void* context, std::uint64_t started)
-      : parts_(static_cast<std::size_t>(parts)), missing_(parts), self_{nullptr, &parent, context, started} {
+  gathering(const wire::registry_entry& body, int parts, sched::family& parent, void* context, std::uint64_t started)
+      : body_(body),
+        parts_(static_cast<std::size_t>(parts)),
+        missing_(parts),
+        self_{nullptr, &parent, context, started} {
     this->kind = origin::object;
     static constexpr plait::detail::cell_functions own{&plait::detail::delete_cell<gathering>,
                                                        &plait::detail::refuse_all};
@@ -87,6 +90,7 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
     this->clear();
   }
 
+  const wire::registry_entry& called() const noexcept override { return body_; }
   bool accept(wire::reader& in, const result_head& head) noexcept override {
     const auto part = static_cast<std::size_t>(head.to.part);
     try {
@@ -138,6 +142,7 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
     }
   }
 
+  const wire::registry_entry& body_;
   std::vector<std::optional<R>> parts_;
   int missing_;
   sched::unit self_;
@@ -161,14 +166,15 @@ auto call_spmd(A&&... a) {
   }
   auto& parent = w->current->make_children();
   const auto now = w->time_of(*w->current);
-  auto* gather = new gathering<R>(run->home->size(), parent, w->current->context, now);
+  const auto& body = spmd_registration<Callable>::entry;
+  auto* gather = new gathering<R>(body, run->home->size(), parent, w->current->context, now);
   auto f = plait::detail::make_future<std::vector<R>>(*gather);
   parent.add_child();
   const auto slot = run->home->add_slot(*gather);
   try {
     const typename traits::arguments arguments(std::forward<A>(a)...);
     const auto bytes = wire::written([&](wire::writer& out) { wire::encode(out, arguments); });
-    run->home->request_spmd({slot, run->home->rank(), 0}, now, spmd_registration<Callable>::entry,
+    run->home->request_spmd({slot, run->home->rank(), 0}, now, body,
                             [&bytes](wire::writer& out) { out.write(bytes.data(), bytes.size()); });
   } catch (...) {
     run->home->remove_slot(slot);

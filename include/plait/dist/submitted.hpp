@@ -109,6 +109,7 @@ class submitted final : public base::in_frame_memory,
     this->execute = &execute_claimed;
   }
 
+  const wire::registry_entry& called() const noexcept override { return *this->callable; }
   bool accept(wire::reader& in, const result_head& head) noexcept override {
     try {
       if (head.what != ending::value) {

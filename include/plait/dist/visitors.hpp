@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <mutex>
 #include <utility>
 
 // Tasks of other ranks that are on this one, and how they are told to stop.
@@ -95,6 +96,15 @@ class visitors {
     lock_.lock();
     take_out(v);
     lock_.unlock();
+  }
+
+  /// Calls f(visitor&) for all that are here.
+  template <class F>
+  void for_each(F f) {
+    const std::lock_guard lock(lock_);
+    for (std::size_t i = 0; i < buckets(); ++i) {
+      for (auto* v = more_.empty() ? first_[i] : more_[i]; v != nullptr; v = v->next_) f(*v);
+    }
   }
 
   /// The rank of a task wants it to stop. One that has not started never will, and its result is a cancelled_error;

@@ -4,6 +4,7 @@
 #include <plait/base/spin_lock.hpp>
 #include <plait/sched/stop_node.hpp>
 
+#include <cstdint>
 #include <mutex>
 
 namespace plait::sched {
@@ -37,6 +38,14 @@ class suspended_list {
   }
   /// The same in its interrupt().
   static void remove_interrupted(node& n) noexcept { n.in_->unlink(n); }
+
+  /// How many there are.
+  std::uint64_t size() noexcept {
+    const std::lock_guard lock(mutex_);
+    std::uint64_t count = 0;
+    for (auto* n = first_; n != nullptr; n = n->next_) ++count;
+    return count;
+  }
 
   /// Interrupts all; gives those that it could take away, linked by next_job.
   job* interrupt_all() noexcept {
