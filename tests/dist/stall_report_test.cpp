@@ -15,7 +15,7 @@ namespace {
 
 struct waiting final : dist::awaiting_reply {
   explicit waiting(const wire::registry_entry& what) : what_(what) {}
-  bool accept(wire::reader&, const dist::result_head&) noexcept override { return true; }
+  void accept(wire::reader&, const dist::result_head&) noexcept override {}
   void finish(plait::sched::worker&) noexcept override {}
   const wire::registry_entry& called() const noexcept override { return what_; }
 

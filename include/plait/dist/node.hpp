@@ -429,11 +429,10 @@ class node final : public sched::outside, link_owner, progress_owner {
 
   void on_result(int source, std::span<const std::byte> payload) {
     const auto head = take_result_head(payload, source == rank());
-    auto& who = slots_.at(head.to.slot);
+    auto& who = slots_.receive(head.to.slot);
     wire::reader in(payload);
-    if (!who.accept(in, head)) return;
-    slots_.remove(head.to.slot);
-    completed_.add(who);
+    who.accept(in, head);
+    if (who.expected == 0) completed_.add(who);
   }
 
   /// Sends the start of a body on down the tree and queues it here. asked: this is rank 0, which numbers it.

@@ -59,14 +59,16 @@ struct portable : sched::job {
 /// What waits in a slot for results from other ranks. As a job it finishes, on a worker, what accept has completed.
 struct awaiting_reply {
   virtual ~awaiting_reply() = default;
-  /// Takes a result. True if it was the last one: finish follows.
-  virtual bool accept(wire::reader& in, const result_head& head) noexcept = 0;
+  /// Takes a result. After the last one, finish follows.
+  virtual void accept(wire::reader& in, const result_head& head) noexcept = 0;
   /// Tells the waiting tasks.
   virtual void finish(sched::worker& w) noexcept = 0;
   /// What it calls on the other ranks.
   virtual const wire::registry_entry& called() const noexcept = 0;
   /// Before the result: the task has come to a rank, by that many moves. True: that rank has to be told to stop it.
   virtual bool moved([[maybe_unused]] int rank, [[maybe_unused]] std::uint32_t times) noexcept { return false; }
+
+  int expected = 1;  ///< how many results are still to come
 
   struct delivery : sched::job {
     awaiting_reply* who;

@@ -5,6 +5,7 @@
 #include <plait/base/compose.hpp>
 #include <plait/base/errors.hpp>
 #include <plait/base/growing_array.hpp>
+#include <plait/base/spin_lock.hpp>
 #include <plait/dist/portable.hpp>
 
 #include <atomic>
@@ -20,7 +21,7 @@ namespace dist {
 class slot_table {
  public:
   std::uint64_t add(awaiting_reply& who) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard hold(lock_);
     if (free_ == slots_.size()) slots_.push_back({nullptr, 0, free_ + 1});
     const auto index = free_;
     auto& s = slots_[index];
@@ -30,14 +31,19 @@ class slot_table {
     return index | std::uint64_t{s.generation} << 32;
   }
 
-  awaiting_reply& at(std::uint64_t slot) {
-    const std::lock_guard lock(mutex_);
-    return *used(slot).who;
+  /// A result has come: who waits for it. If it expects no more, the slot is free, and the caller calls `delivered`
+  /// in time.
+  awaiting_reply& receive(std::uint64_t slot) {
+    const std::lock_guard hold(lock_);
+    auto& s = used(slot);
+    auto& who = *s.who;
+    if (--who.expected == 0) free(s, slot);
+    return who;
   }
 
-  /// The same, but null where nothing waits any more.
+  /// Who waits for its result, or null where nothing waits any more.
   awaiting_reply* find(std::uint64_t slot) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard hold(lock_);
     const auto index = static_cast<std::uint32_t>(slot);
     return index < slots_.size() && slots_[index].generation == slot >> 32 ? slots_[index].who : nullptr;
   }
@@ -45,20 +51,16 @@ class slot_table {
   /// Calls f(awaiting_reply&) for all that wait.
   template <class F>
   void for_each(F f) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard hold(lock_);
     for (auto& s : slots_) {
       if (s.who != nullptr) f(*s.who);
     }
   }
 
-  /// Nothing comes for it any more; or what came last is in the caller's hands, who calls `delivered` then.
+  /// Nothing comes for it.
   void remove(std::uint64_t slot) {
-    const std::lock_guard lock(mutex_);
-    auto& s = used(slot);
-    s.who = nullptr;
-    ++s.generation;
-    s.next_free = free_;
-    free_ = static_cast<std::uint32_t>(slot);
+    const std::lock_guard hold(lock_);
+    free(used(slot), slot);
   }
 
   /// What so many waited for has become jobs, or does not come.
@@ -76,6 +78,12 @@ class slot_table {
     std::uint32_t next_free;  // of those that are free
   };
 
+  void free(entry& s, std::uint64_t slot) noexcept {
+    s.who = nullptr;
+    ++s.generation;
+    s.next_free = free_;
+    free_ = static_cast<std::uint32_t>(slot);
+  }
   entry& used(std::uint64_t slot) {
     const auto index = static_cast<std::uint32_t>(slot);
     if (index >= slots_.size() || slots_[index].who == nullptr || slots_[index].generation != slot >> 32) {
@@ -85,7 +93,7 @@ class slot_table {
     return slots_[index];
   }
 
-  std::mutex mutex_;
+  base::spin_lock lock_;
   base::atomic<std::uint64_t> added_{0};
   base::atomic<std::uint64_t> delivered_{0};
   base::growing_array<entry> slots_;

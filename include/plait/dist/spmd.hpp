@@ -74,10 +74,8 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
 
   /// started: the caller's time.
   gathering(const wire::registry_entry& body, int parts, sched::family& parent, void* context, std::uint64_t started)
-      : body_(body),
-        parts_(static_cast<std::size_t>(parts)),
-        missing_(parts),
-        self_{nullptr, &parent, context, started} {
+      : body_(body), parts_(static_cast<std::size_t>(parts)), self_{nullptr, &parent, context, started} {
+    this->expected = parts;
     this->kind = origin::object;
     static constexpr plait::detail::cell_functions own{&plait::detail::delete_cell<gathering>,
                                                        &plait::detail::refuse_all};
@@ -91,7 +89,7 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
   }
 
   const wire::registry_entry& called() const noexcept override { return body_; }
-  bool accept(wire::reader& in, const result_head& head) noexcept override {
+  void accept(wire::reader& in, const result_head& head) noexcept override {
     const auto part = static_cast<std::size_t>(head.to.part);
     try {
       if (part >= parts_.size())
@@ -111,7 +109,6 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
       failure_ = std::current_exception();
       failed_part_ = 0;
     }
-    return --missing_ == 0;
   }
 
   void finish(sched::worker& w) noexcept override {
@@ -144,7 +141,6 @@ class gathering final : public awaiting_reply, public result_cell<std::vector<R>
 
   const wire::registry_entry& body_;
   std::vector<std::optional<R>> parts_;
-  int missing_;
   sched::unit self_;
   std::exception_ptr failure_;
   std::size_t failed_part_ = static_cast<std::size_t>(-1);

@@ -110,7 +110,7 @@ class submitted final : public base::in_frame_memory,
   }
 
   const wire::registry_entry& called() const noexcept override { return *this->callable; }
-  bool accept(wire::reader& in, const result_head& head) noexcept override {
+  void accept(wire::reader& in, const result_head& head) noexcept override {
     try {
       if (head.what != ending::value) {
         fail(read_failure(in, head));
@@ -122,7 +122,6 @@ class submitted final : public base::in_frame_memory,
     } catch (...) {
       fail(std::current_exception());
     }
-    return true;
   }
   void finish(sched::worker& w) noexcept override {
     w.current = &this->self;  // the arguments are the sender's to end, which may be at it: see left
