@@ -34,7 +34,35 @@ plait::task<std::string> block() {
   co_return "";
 }
 
+plait::task<int> sleeps(std::vector<char> large) {
+  co_await plait::sleep_for(10s);
+  co_return static_cast<int>(large.size());
+}
+
+plait::task<bool> stops_what_is_under_way() {
+  auto far = plait::submit<sleeps>(plait::on_rank(1), std::vector<char>(10'000'000));
+  co_await plait::sleep_for(20us);  // it has left, and takes a millisecond
+  if (far.cancel()) co_return false;
+  try {
+    co_await far;
+  } catch (const plait::cancelled_error&) {
+    co_return true;
+  }
+  co_return false;
+}
+
 }  // namespace
+
+TEST_CASE("a request to stop that overtakes its task waits for it") {
+  plait::net::simulated_world world(2, 1, {.latency = 2us, .bytes_per_second = 10e9});
+  bool stopped = false;
+  world.run([&](plait::net::transport& t) {
+    plait::runtime rt(t, {.workers = 1});
+    if (rt.run([] { return stops_what_is_under_way(); }).value_or(false)) stopped = true;
+  });
+  CHECK(stopped);
+  CHECK(world.time() < 100ms);
+}
 
 TEST_CASE("tasks that charge time are spread over simulated ranks, in virtual time") {
   int sum = 0;
