@@ -45,10 +45,13 @@ class stack_memory {
       : lowest_(base::exchange(other.lowest_, nullptr)), size_(other.size_), guard_(other.guard_) {}
   stack_memory& operator=(stack_memory&&) = delete;
   ~stack_memory() {
-    if (lowest_ != nullptr) ::munmap(lowest_, size_);
+    if (lowest_ == nullptr) return;
+    make_empty();
+    ::munmap(lowest_, size_);
   }
 
-  /// Before its use: another stack may have lain here, whose last frames did not return.
+  /// Before its use, and after it, since anything may come to lie here then: the last frames that were here did not
+  /// return.
   void make_empty() noexcept {
 #if PLAIT_ASAN
     __asan_unpoison_memory_region(lowest_, size_);
