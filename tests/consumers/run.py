@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """run.py [--compiler COMMAND] [--mpi FLAVOUR|disabled] ROOT: installs plait and builds projects outside of it.
 
-Beside these: libraries that a program loads and closes by hand, and link-time optimisation.
+Beside these: libraries that a program loads and closes by hand, link-time optimisation, and separate compilation.
 
 meson: as a subproject. cmake: find_package, all and core alone. make: pkg-config. Each builds a program of two units
 and a shared library on plait's core, and one of two units on all of plait, and runs both.
@@ -54,15 +54,19 @@ class outside:
                 run(self.directory / where / name, cwd=self.directory, env=dict(self.env, PLAIT_MPI="0"))
 
 
-def with_meson(project):
+def with_meson(project, *options):
     subproject = project.directory / "subprojects" / "plait"
     subproject.mkdir(parents=True)
-    for name in ("meson.build", "meson_options.txt", "include", "cmake", "subprojects"):
+    for name in ("meson.build", "meson_options.txt", "include", "separate", "cmake", "subprojects"):
         (subproject / name).symlink_to(project.root / name)
     flavour = [f"-Dplait:mpi={project.mpi}"] if project.mpi == "disabled" else [f"-Dplait:mpi_flavour={project.mpi}"]
-    project.call("meson", "setup", "build", "--force-fallback-for=plait,plait-core", *flavour)
+    project.call("meson", "setup", "build", "--force-fallback-for=plait,plait-core", *flavour, *options)
     project.call("ninja", "-C", "build", "-j1")
     project.run_programs("build")
+
+
+def with_meson_separate(project):
+    with_meson(project, "-Dplait:separate=true")
 
 
 def with_cmake(project, *options, names=("core_program", "plait_program")):
@@ -126,6 +130,36 @@ def check_link_time_optimisation(work, prefix, compiler):
     run(directory / "program", cwd=directory, env=None)
 
 
+def check_separate(work, prefix, compiler):
+    """Units that leave to one other what is no template, beside a unit and a library that do not; that one is needed."""
+    directory = work / "separate"
+    shutil.copytree(HERE / "src", directory)
+    (directory / "plait.cpp").write_text("#define PLAIT_IMPLEMENTATION\n#include <plait/core.hpp>\n")
+    command = [*shlex.split(compiler), "-std=c++20", "-O0", f"-I{prefix}/include", "-pthread"]
+    separate = [*command, "-DPLAIT_SEPARATE=1"]
+    run(*command, "-fPIC", "-shared", "core_plugin.cpp", "-o", "libplugin.so", cwd=directory, env=None)
+    run(*command, "-c", "core_fib.cpp", "-o", "core_fib.o", cwd=directory, env=None)
+    for unit in ("core_main", "plait"):
+        run(*separate, "-c", f"{unit}.cpp", "-o", f"{unit}.o", cwd=directory, env=None)
+    link = [*command, "core_main.o", "core_fib.o", "libplugin.so", "-rdynamic", "-ldl", "-Wl,-rpath,$ORIGIN"]
+    run(*link, "plait.o", "-o", "program", cwd=directory, env=None)
+    run(directory / "program", cwd=directory, env=None)
+    if "clang" in compiler:  # it compiles in each unit what that uses
+        return
+    small, whole = (sum(1 for line in run("nm", "--defined-only", f"{unit}.o", cwd=directory, env=None).splitlines()
+                        if "5plait5sched" in line) for unit in ("core_main", "plait"))
+    if not 10 * small < whole:
+        raise failure(f"a unit compiled with PLAIT_SEPARATE holds {small} of the scheduler's functions, of {whole}")
+    (directory / "alone.cpp").write_text("#include <plait/core.hpp>\nint main() { plait::pool::default_pool(); }\n")
+    try:
+        run(*separate, "alone.cpp", "-rdynamic", "-ldl", "-o", "alone", cwd=directory, env=None)
+    except failure as refused:
+        if "undefined reference" in str(refused):
+            return
+        raise
+    raise failure("a program compiled with PLAIT_SEPARATE was linked without the implementation")
+
+
 def check_tree(root, prefix):
     ours = {p.relative_to(root / "include") for p in (root / "include").rglob("*.hpp")}
     theirs = {p.relative_to(prefix / "include") for p in (prefix / "include").rglob("*.hpp")}
@@ -153,10 +187,11 @@ def main():
         run("meson", "setup", work / "build", root, f"--prefix={prefix}", "-Dtests=false", "-Dexamples=false", *mpi,
             cwd=work, env=env)
         run("meson", "install", "-C", work / "build", cwd=work, env=env)
-        kinds = {"meson": with_meson, "cmake": with_cmake, "cmake-core": with_cmake_core, "make": with_make}
+        kinds = {"meson": with_meson, "meson-separate": with_meson_separate, "cmake": with_cmake, "cmake-core": with_cmake_core, "make": with_make}
         checks = {
             "install": lambda: check_tree(root, prefix),
             "settings": lambda: check_settings(work, prefix, options.compiler),
+            "separate": lambda: check_separate(work, prefix, options.compiler),
             "loading": lambda: check_loading(work, prefix, options.compiler),
             "lto": lambda: check_link_time_optimisation(work, prefix, options.compiler),
         }

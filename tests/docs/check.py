@@ -17,7 +17,7 @@ import tempfile
 import textwrap
 
 PAGES = ["README.md", "CONTRIBUTING.md", "docs/*.md", "examples/README.md", "examples/*/README.md", "bench/README.md"]
-MARKED = ["examples/*.cpp", "tests/docs/*.cpp"]
+MARKED = ["examples/*.cpp", "separate/*.cpp", "tests/docs/*.cpp"]
 BLOCK = re.compile(r"(?:^<!-- ([\w./-]+)(?:: ([^>]+?))? -->\n\n?)?^```cpp\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PART = re.compile(r"^[ ]*// docs: (?!end$)(.+?)\n(.*?)^[ ]*// docs: end$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")

@@ -3,8 +3,8 @@
 
 Rules: a header includes only its own layer or lower ones, and no cycle; <mpi.h> is included by exactly one header, which
 core.hpp does not reach, nor cereal; the doors (core.hpp, plait.hpp) hold includes only; macros are defined in
-base/config.hpp and version.hpp only, with the prefix PLAIT_; every header has #pragma once and at most 500 lines, and no standalone fence; the version is said
-alike in version.hpp and meson.build. Before that the script proves on small wrong trees that it finds each of these.
+base/config.hpp and version.hpp only, with the prefix PLAIT_; every header has #pragma once, PLAIT_INTERFACE, at most 500
+lines, and no standalone fence; the version is said alike in version.hpp and meson.build. Before that the script proves on small wrong trees that it finds each of these.
 """
 import pathlib
 import re
@@ -135,6 +135,18 @@ def check_each(headers):
                 yield f"{name}: the macro {macro} lacks the prefix PLAIT_"
 
 
+def check_interface(headers):
+    """What the implementation files compile once is what the doors reach."""
+    reached = set().union(*(headers.reaches(door) for door in DOORS if door in headers.text)) - set(DOORS)
+    for name, text in headers.text.items():
+        code = without_comments(text)
+        opening = re.search(r'^namespace |^extern "C"', code, re.MULTILINE)
+        if name in reached and opening and not re.search(r"^PLAIT_INTERFACE$", code[: opening.start()], re.MULTILINE):
+            yield f"{name}: no PLAIT_INTERFACE before its first namespace (see base/config.hpp)"
+        elif name not in reached and re.search(r"^PLAIT_INTERFACE$", code, re.MULTILINE):
+            yield f"{name}: has PLAIT_INTERFACE, but no door includes it, so that nobody would compile it"
+
+
 def check_version(headers):
     build = headers.top.parent.parent / "meson.build"
     if "version.hpp" in headers.text and build.is_file():
@@ -148,7 +160,7 @@ def check_version(headers):
 
 def problems_of(root):
     headers = tree(root)
-    checks = (check_direction, check_cycles, check_foreign, check_each, check_version)
+    checks = (check_direction, check_cycles, check_foreign, check_each, check_interface, check_version)
     return [problem for check in checks for problem in check(headers)]
 
 
@@ -169,6 +181,8 @@ WRONG = [
     ({"task/a.hpp": "#include <plait/core.hpp>", "core.hpp": ""}, "includes the door plait/core.hpp"),
     ({"base/a.hpp": "std::atomic_thread_fence(x);"}, "a standalone fence"),
     ({"base/a.hpp": "\n" * 600}, "split it by concept"),
+    ({"base/a.hpp": "namespace plait {}\nPLAIT_INTERFACE", "core.hpp": "#include <plait/base/a.hpp>"}, "no PLAIT_INTERFACE"),
+    ({"base/a.hpp": "PLAIT_INTERFACE\nnamespace plait {}", "core.hpp": ""}, "no door includes it"),
 ]
 
 

@@ -6,6 +6,8 @@
 // The atomics of the scheduler and the tasks. The tests of interleavings put a header of their own in the place of this
 // one (tests/interleavings), and so of mutex.hpp, pause.hpp, futex.hpp and others in this folder.
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 template <class T>

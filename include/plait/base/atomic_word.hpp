@@ -6,6 +6,8 @@
 #include <atomic>
 #include <type_traits>
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 /// What this library needs of std::atomic_ref, in so few functions that a program that includes it compiles quickly.

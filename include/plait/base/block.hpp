@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <new>
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 /// Memory of a given size that holds nothing yet, aligned to cache lines.

@@ -3,6 +3,8 @@
 
 #include <plait/base/config.hpp>
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 /// Owns an object made by new, or none. std::unique_ptr in a handful of functions, so that it compiles quickly.

@@ -4,6 +4,8 @@
 #include <plait/base/clock.hpp>
 #include <plait/base/simulator.hpp>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 /// Says that the calling task computes for so long. In a simulation (net/simulated.hpp) the virtual time of its worker

@@ -16,6 +16,8 @@
 
 #include <time.h>
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 /// The time: that of the system's steady clock, in a simulation the virtual one.

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 /// A part of a message: a text, which must live until it is put together, or a whole number.

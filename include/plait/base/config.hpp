@@ -77,3 +77,20 @@
 #define PLAIT_ALWAYS_INLINE __attribute__((always_inline)) inline
 /// One object for the whole process, also when parts of it lie in shared libraries.
 #define PLAIT_EXPORT __attribute__((visibility("default")))
+
+/// 1: functions that are no templates are not compiled in each source file that uses them, but in one file of the
+/// program, which holds two lines: #define PLAIT_IMPLEMENTATION and #include <plait/plait.hpp> (or core.hpp). They may
+/// still be inlined. With g++ only; elsewhere each file has what it uses, as with 0.
+#ifndef PLAIT_SEPARATE
+#define PLAIT_SEPARATE 0
+#endif
+
+/// Stands in every header before its first namespace. See "C++ Interface and Implementation Pragmas" in GCC's manual.
+#if PLAIT_SEPARATE && !defined(__clang__)
+#define PLAIT_INTERFACE _Pragma("interface \"plait\"")
+#if defined(PLAIT_IMPLEMENTATION)
+#pragma implementation "plait"
+#endif
+#else
+#define PLAIT_INTERFACE
+#endif

@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 namespace base {

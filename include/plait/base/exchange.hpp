@@ -3,6 +3,8 @@
 
 #include <plait/base/config.hpp>
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 /// std::exchange for what moves without an exception, in no function that must be compiled by itself.

@@ -25,6 +25,8 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 /// Memory for a stack, with a page below it that can't be touched. Pages that are never used take no memory.

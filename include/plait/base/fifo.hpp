@@ -5,6 +5,8 @@
 
 #include <cstddef>
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 /// A growing_array from which elements are taken at the front, in constant time on average.

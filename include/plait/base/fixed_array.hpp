@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <new>
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 /// Objects side by side whose number is set once. They need not be movable, and never move.

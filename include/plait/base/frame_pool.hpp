@@ -15,6 +15,8 @@
 // through which lists travel in batches when frames are made in one thread and die in another. Nothing is given back to
 // the system. Under AddressSanitizer every frame is its own allocation, so that a use after its end is found.
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 inline constexpr std::size_t frame_grain = 64;    // a cache line: neighbours die in different threads

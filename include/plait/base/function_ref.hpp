@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 template <class Signature>

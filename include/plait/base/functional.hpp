@@ -16,6 +16,8 @@
 #include <functional>
 #endif
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 /// std::invoke: also calls pointers to members.

@@ -19,6 +19,8 @@
 #include <thread>
 #endif
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 /// Who waits on a futex word: threads of this process, or of any process that maps the memory it lies in.

@@ -8,6 +8,8 @@
 #include <new>
 #include <type_traits>
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 /// The memory of a growing_array, whatever its elements are.

@@ -9,6 +9,8 @@
 #include <unistd.h>
 #endif
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 /// Registers the process for `heavy_barrier`. Returns whether the kernel has it (Linux 4.14, membarrier(2)).

@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #endif
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 inline constexpr std::size_t large_page = std::size_t{2} << 20;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/config.hpp>
+
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 namespace detail {

@@ -7,6 +7,8 @@
 #include <dlfcn.h>
 
 /// Each program and shared library has one of its own.
+PLAIT_INTERFACE
+
 extern "C" __attribute__((visibility("hidden"))) void* __dso_handle;
 #endif
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/config.hpp>
+
 #include <mutex>
+
+PLAIT_INTERFACE
 
 namespace plait::base {
 

@@ -6,6 +6,8 @@
 
 #include <sched.h>
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 /// Tells the processor that a loop is waiting for another one.

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 /// What stands in for the clock, the threads and the sleep of the system where many threads are simulated in one

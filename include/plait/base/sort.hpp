@@ -18,6 +18,8 @@
 // `lifted`, which puts them back. One that is no order leaves some permutation, and is never asked about what lies
 // outside of the range.
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 /// One element taken out of its place; the hole wanders, and the element ends up where the hole is at the end.

@@ -6,6 +6,8 @@
 
 #include <atomic>
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 /// A mutex of one byte for a few instructions.

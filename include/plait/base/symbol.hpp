@@ -19,6 +19,8 @@
 // Names of functions, for messages about tasks. The parts of a coroutine are local functions, which only the full
 // symbol table has; so the file of the program or library is read, when a name is wanted.
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 namespace detail {

@@ -9,6 +9,8 @@
 #include <new>
 #include <string_view>
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 /// A text that grows at its end: what the messages of this library need of std::string, in so few functions that a

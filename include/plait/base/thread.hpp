@@ -11,6 +11,8 @@
 
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 /// A thread that is joined by its end. std::thread without what <thread> brings along. Its stack is as large as the

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstdint>
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 /// A word on which one thread sleeps until another has called `set`. The setter touches no memory after the store, so

@@ -8,6 +8,8 @@
 // compiler may keep the address of a thread_local variable across it. So they are read by instructions that it cannot
 // move or merge, or, where those are not known, through a function that it cannot look into.
 
+PLAIT_INTERFACE
+
 extern "C" {
 /// The worker that the thread is, or null. One for the whole process, also when parts of it lie in shared libraries.
 [[gnu::used]] PLAIT_EXPORT inline constinit thread_local void* plait_thread_worker = nullptr;

@@ -12,6 +12,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+PLAIT_INTERFACE
+
 namespace plait::base {
 
 namespace detail {

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <typeinfo>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 /// The readable form of a mangled name (as type_info::name() gives it). A text that is no mangled name comes back

@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

@@ -13,6 +13,8 @@
 
 // What submit must know of a callable: its parameters, its result, and how to call it.
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

@@ -5,6 +5,8 @@
 
 #if PLAIT_WITH_MPI
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace mpi {

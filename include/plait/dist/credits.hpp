@@ -16,6 +16,8 @@
 // has at most a window of them waiting at another rank; more stay at home, packed, until some there have started. So
 // a slow rank holds a window for each rank that feeds it, and nobody ever waits to submit.
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

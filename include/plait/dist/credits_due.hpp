@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <new>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

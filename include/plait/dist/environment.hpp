@@ -15,6 +15,8 @@
 #include <exception>
 #include <optional>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 

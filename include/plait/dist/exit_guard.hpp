@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

@@ -13,6 +13,8 @@
 #include <mutex>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

@@ -17,6 +17,8 @@
 #include <variant>
 #include <vector>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 

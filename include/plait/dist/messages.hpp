@@ -10,6 +10,8 @@
 
 // What ranks say to each other. Payloads begin with one of the structs below; all ranks of a job have one architecture.
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

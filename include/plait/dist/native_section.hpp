@@ -3,6 +3,8 @@
 
 #include <plait/dist/link.hpp>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

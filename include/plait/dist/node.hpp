@@ -28,7 +28,6 @@
 #include <plait/dist/worker_numbers.hpp>
 #include <plait/net/thread_level.hpp>
 #include <plait/net/transport.hpp>
-#include <plait/task/observers.hpp>
 #include <plait/wire/exception.hpp>
 
 #include <atomic>
@@ -36,6 +35,8 @@
 #include <exception>
 #include <utility>
 #include <vector>
+
+PLAIT_INTERFACE
 
 namespace plait {
 inline namespace PLAIT_DIST {

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 

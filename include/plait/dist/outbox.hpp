@@ -16,6 +16,8 @@
 #include <mutex>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 

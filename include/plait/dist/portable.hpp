@@ -17,6 +17,8 @@
 
 // Submitted tasks as the node sees them, whatever they call.
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

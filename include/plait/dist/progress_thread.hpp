@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdint>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

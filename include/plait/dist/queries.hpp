@@ -4,6 +4,8 @@
 #include <plait/base/clock.hpp>
 #include <plait/dist/submit.hpp>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 

@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 

@@ -23,6 +23,8 @@
 #include <utility>
 #include <vector>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 

@@ -14,6 +14,8 @@
 #include <variant>
 #include <vector>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

@@ -16,6 +16,8 @@
 
 // What a rank says that has unfinished tasks and on which nothing happens.
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

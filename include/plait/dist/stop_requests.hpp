@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

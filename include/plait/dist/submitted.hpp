@@ -20,6 +20,8 @@
 // A submitted task on the rank that submitted it, typed until it leaves; and on a rank that got it, as bytes until it
 // runs.
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

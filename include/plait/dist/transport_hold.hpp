@@ -7,6 +7,8 @@
 
 #include <atomic>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

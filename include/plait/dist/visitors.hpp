@@ -18,6 +18,8 @@
 
 // Tasks of other ranks that are on this one, and how they are told to stop.
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

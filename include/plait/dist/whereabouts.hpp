@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdint>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

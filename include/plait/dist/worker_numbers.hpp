@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <exception>
 
+PLAIT_INTERFACE
+
 namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstdint>
 
+PLAIT_INTERFACE
+
 namespace plait::net {
 
 /// What one sleeper waits on and any number of others ring. One word: bit 0 says that a sleep was prepared and nobody

@@ -16,6 +16,8 @@
 #include <string>
 #include <string_view>
 
+PLAIT_INTERFACE
+
 namespace plait::net {
 
 /// The name of this host, as the system has it.

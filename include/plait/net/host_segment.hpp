@@ -19,6 +19,8 @@
 #include <tuple>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait::net {
 
 /// A name for a segment that nobody can guess and no two jobs share: 128 random bits.

@@ -27,6 +27,8 @@
 #include <string>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 /// A call of MPI failed. what() has the call, MPI's text and its code.

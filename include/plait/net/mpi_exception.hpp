@@ -12,6 +12,8 @@
 
 // An mpi_error arrives on other ranks as itself.
 
+PLAIT_INTERFACE
+
 namespace plait {
 namespace wire {
 template <>

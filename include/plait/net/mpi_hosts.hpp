@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <vector>
 
+PLAIT_INTERFACE
+
 namespace plait::net {
 
 /// Every rank's value, by rank. Collective.

@@ -16,6 +16,8 @@
 #include <span>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait::net {
 
 /// The frames that a rank gets by MPI. A ring of persistent receives is always posted. MPI matches them in the order in

@@ -17,6 +17,8 @@
 #include <span>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait::net {
 
 /// The frames that a rank is sending by MPI. It keeps each alive until MPI has done with it.

@@ -9,6 +9,8 @@
 #include <optional>
 #include <span>
 
+PLAIT_INTERFACE
+
 namespace plait::net {
 
 /// How frames look as MPI messages. A frame of up to `eager_limit` bytes is one message under `eager_tag`. Of a larger

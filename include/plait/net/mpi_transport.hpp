@@ -26,6 +26,8 @@
 #include <utility>
 #include <vector>
 
+PLAIT_INTERFACE
+
 namespace plait::net {
 
 /// How an mpi_transport works. The defaults serve; the rest is for tests and odd machines.

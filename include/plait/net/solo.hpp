@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+PLAIT_INTERFACE
+
 namespace plait::net {
 
 /// The transport of a program that is its only rank: what it sends comes back to it. Needs no MPI.

@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 /// What the threads of a process may do with MPI, as MPI_Init_thread granted it. Ordered: more is greater.

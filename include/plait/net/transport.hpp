@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+PLAIT_INTERFACE
+
 namespace plait::net {
 
 /// What a rank sends: a block of bytes, at least one.

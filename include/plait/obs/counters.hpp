@@ -7,6 +7,8 @@
 #include <atomic>
 #include <cstdint>
 
+PLAIT_INTERFACE
+
 namespace plait::obs {
 
 /// A number that one thread counts up and any thread may read.

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <new>
 
+PLAIT_INTERFACE
+
 namespace plait::sched {
 
 struct job;

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait::sched {
 
 struct unit;

@@ -5,6 +5,8 @@
 
 #include <coroutine>
 
+PLAIT_INTERFACE
+
 namespace plait {
 class pool;
 }

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait::sched {
 
 /// Turns a list by next_job round; gives its new first job.

@@ -17,6 +17,8 @@
 // loop on a new one, where nobody waits. It comes back when the wait is over, between two jobs. So each of several
 // tasks that wait on stacks of their own goes on when its time has come, in any order.
 
+PLAIT_INTERFACE
+
 namespace plait::sched {
 
 /// A loop whose stack its worker's thread has left. Lies on that stack.

@@ -10,6 +10,8 @@
 
 // For waits that must not throw and find too little stack to run other tasks on: they go on on another stack.
 
+PLAIT_INTERFACE
+
 namespace plait::sched {
 
 /// As much as threads usually have, since what runs there is code of the user. Pages that are never used take no

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+PLAIT_INTERFACE
+
 namespace plait::sched {
 
 class worker;

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <mutex>
 
+PLAIT_INTERFACE
+
 namespace plait::sched {
 
 /// Where workers sleep that found nothing. Pushing a job costs one load as long as nobody sleeps or somebody searches.

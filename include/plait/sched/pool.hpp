@@ -19,6 +19,8 @@
 #include <new>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 /// A set of workers that execute tasks. Any thread may give it work. Its end runs all that is queued or running.

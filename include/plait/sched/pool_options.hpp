@@ -7,6 +7,8 @@
 
 #include <type_traits>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 /// What a pool is made of.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/config.hpp>
+
+PLAIT_INTERFACE
+
 namespace plait::sched {
 
 /// What a layer above keeps beside the workers of a pool, threads for blocking calls for instance. The pool ends it

@@ -10,6 +10,8 @@
 #include <stop_token>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait::sched {
 
 class family;

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <mutex>
 
+PLAIT_INTERFACE
+
 namespace plait::sched {
 
 /// The tasks that are suspended where only something outside of the pool's queues, or another task, would resume them:

@@ -13,6 +13,8 @@
 #include <mutex>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait::sched {
 
 /// Something that is to happen at a time.

@@ -12,6 +12,8 @@
 // it awaits inline. Its children are counted in a family, which is made when the first of them is spawned or submitted,
 // or when a forked one goes on beside its parent. The fast path of a fork touches no family.
 
+PLAIT_INTERFACE
+
 namespace plait::sched {
 
 /// One started task: what its children, and the questions of the running code, refer to.

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <mutex>
 
+PLAIT_INTERFACE
+
 namespace plait::sched {
 
 /// Where a worker looks that has nothing in its own queues: what came from outside of the pool's workers, and what the

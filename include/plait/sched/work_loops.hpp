@@ -16,6 +16,8 @@
 #include <atomic>
 #include <cstdint>
 
+PLAIT_INTERFACE
+
 namespace plait::sched {
 
 /// The workers of a pool and what they do: they execute jobs, search for them, and sleep. The base of a pool, which

@@ -16,6 +16,8 @@
 #include <cstdint>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait::sched {
 
 struct left_loop;

@@ -21,6 +21,8 @@
 // Coroutines that say where their frames come from: their first parameters are a std::allocator_arg_t and an allocator,
 // or a pointer to a memory resource; after the object, in members and lambdas. As those of std::generator.
 
+PLAIT_INTERFACE
+
 namespace plait::detail {
 
 /// What frames consist of.

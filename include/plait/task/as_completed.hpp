@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 /// One of the futures given to as_completed, done.

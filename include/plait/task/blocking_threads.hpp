@@ -13,6 +13,8 @@
 // The threads that a pool keeps for calls that block. There are as many as calls were under way at once, up to a limit;
 // one that has had nothing to do for ten seconds ends.
 
+PLAIT_INTERFACE
+
 namespace plait::detail {
 
 /// A call that a task waits for. Lies in the frame of the task.

@@ -8,6 +8,8 @@
 
 // Waiting for a cell with the thread: a worker helps, any other thread sleeps.
 
+PLAIT_INTERFACE
+
 namespace plait::detail {
 
 /// A thread that waits for a cell. Lies on its stack.

@@ -10,6 +10,8 @@
 
 // Ranges of tasks and futures. <ranges> would cost more to compile than all of plait's headers for one machine.
 
+PLAIT_INTERFACE
+
 namespace plait::detail {
 
 /// What iterating over an lvalue of R gives, without reference.

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 /// The first argument of when_all that ends early what is in vain.

@@ -14,6 +14,8 @@
 // worker, or in the middle of another task. So what they get is not the task's handle but that of a relay, a coroutine
 // of its own whose resumption queues the task in its pool.
 
+PLAIT_INTERFACE
+
 namespace plait::detail {
 
 /// Resumes a waiter from a queue of its pool, once, when it is resumed, and ends. Whoever does not resume it may

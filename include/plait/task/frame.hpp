@@ -18,6 +18,8 @@
 
 // What a task's coroutine frame holds beside its locals, and what happens at the end of a task.
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 template <class T>

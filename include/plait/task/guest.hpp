@@ -12,6 +12,8 @@
 // pool has to hear of it, since one of its workers may be waiting for that: where the last of it has ended elsewhere, a
 // job says so there.
 
+PLAIT_INTERFACE
+
 namespace plait::detail {
 
 using sched::guest_record;

@@ -14,6 +14,8 @@
 // by the time their parents went on, which are most, and for small results: then the frame of the child is free again
 // at once, and the next child gets it while it is in the cache.
 
+PLAIT_INTERFACE
+
 namespace plait::detail {
 
 template <class T>

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 namespace detail {

@@ -14,6 +14,8 @@
 
 // Who waits for a cell, and what happens to them when it is done.
 
+PLAIT_INTERFACE
+
 namespace plait::detail {
 
 using sched::waiter;

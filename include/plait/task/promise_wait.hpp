@@ -7,6 +7,8 @@
 // How a task waits for a cell that a promise fills in. Nothing says that this ever happens, so the end of the task's
 // pool takes it away from there.
 
+PLAIT_INTERFACE
+
 namespace plait::detail {
 
 /// Stands for the waiting task among the observers of the cell. On the heap: futures of tasks need none of it.

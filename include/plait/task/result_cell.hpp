@@ -38,6 +38,8 @@
 // A fork whose continuation nobody took ends by a plain store of `done`: the parent has not run, so no other thread and
 // no waiter can know the cell.
 
+PLAIT_INTERFACE
+
 namespace plait::detail {
 
 inline constexpr std::uint64_t state_done = 1;

@@ -5,6 +5,8 @@
 
 #include <coroutine>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 /// `co_await resume_on(p)`: the task goes on in a worker of that pool, with all that awaits it inline, until another

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 namespace detail {

@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 template <class T>

@@ -7,6 +7,8 @@
 #include <coroutine>
 #include <mutex>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 namespace detail {

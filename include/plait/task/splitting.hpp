@@ -30,6 +30,8 @@
 // of what is left and offers the other (lazy binary splitting: Tzannes, Caragea, Barua, Vishkin, PPoPP 2010). So a loop
 // that nobody helps with is cut log(n) times, and one within a loop hardly ever.
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 /// How a parallel algorithm cuts its range.

@@ -8,6 +8,8 @@
 #include <coroutine>
 #include <cstdint>
 
+PLAIT_INTERFACE
+
 namespace plait::detail {
 
 using sched::family;

@@ -13,6 +13,8 @@
 // Requests to stop. A unit's node joins the tree of its family (sched/stop_node.hpp) when the unit asks, or waits where
 // it can be interrupted. A request tells a node and all below it: their std::stop_tokens, and their suspensions.
 
+PLAIT_INTERFACE
+
 namespace plait::detail {
 
 /// The family of the unit that has forked this one, with a subtree counted for the caller, or null if nobody has, or

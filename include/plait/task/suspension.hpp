@@ -12,6 +12,8 @@
 
 // How tasks suspend at timers and sync objects: a request to stop, and the end of the pool, take them away from there.
 
+PLAIT_INTERFACE
+
 namespace plait::detail {
 
 /// A task that waits at a timer or sync object, whose mutex guards how far the suspension is. Base of awaiters; lies in

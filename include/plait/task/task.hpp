@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 /// A coroutine that gives a T: any movable type, a reference, or void. It is lazy: nothing runs until it is awaited,

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 /// Any number of tasks that are joined together. Their results are dropped. Where it ends without join it requests a
@@ -24,7 +26,7 @@ namespace plait {
 /// any thread; join and the end belong to the task that made it.
 class task_group {
  public:
-  task_group() = default;
+  task_group() {}  // not defaulted: a unit that is compiled with PLAIT_SEPARATE finds it in another
   task_group(const task_group&) = delete;
   task_group& operator=(const task_group&) = delete;
   ~task_group() {

@@ -4,6 +4,8 @@
 #include <plait/base/errors.hpp>
 #include <plait/sched/pool.hpp>
 
+PLAIT_INTERFACE
+
 namespace plait::this_worker {
 
 /// The number of the worker that the calling thread is, from 0 to its pool's size - 1. A task may have another one

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 /// What is called with an exception that nobody can observe any more, and the name of its task.

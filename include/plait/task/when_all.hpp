@@ -13,6 +13,8 @@
 #include <variant>
 #include <vector>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 namespace detail {

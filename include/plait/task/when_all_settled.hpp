@@ -12,6 +12,8 @@
 #include <variant>
 #include <vector>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 /// How a task ended: by a result, or by an exception. T as of its task. Movable, and copyable if T is.

@@ -5,6 +5,8 @@
 
 #include <coroutine>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 /// `co_await yield()` lets other tasks of the worker run first: the task goes to the back of the worker's FIFO, from

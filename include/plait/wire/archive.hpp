@@ -22,6 +22,8 @@
 // plait knows (numbers, plain structs, standard containers) goes to format<T>, also when the headers of cereal/types
 // are there, so that the bytes do not depend on what a file includes.
 
+PLAIT_INTERFACE
+
 namespace plait::wire {
 
 namespace detail {

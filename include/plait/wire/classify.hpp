@@ -15,6 +15,8 @@
 #include <type_traits>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait::wire {
 
 namespace detail {

@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <typeinfo>
 
+PLAIT_INTERFACE
+
 namespace plait::wire {
 
 /// Appends a value. If its save throws, the writer is left as it was before. Objects held by shared_ptr are sent once

@@ -16,6 +16,8 @@
 #include <typeinfo>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait::wire {
 
 namespace detail {

@@ -19,6 +19,8 @@
 #include <typeinfo>
 #include <variant>
 
+PLAIT_INTERFACE
+
 namespace plait::wire {
 
 namespace detail {

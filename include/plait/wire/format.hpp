@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait::wire {
 
 /// How values of type T are written and read. The general form serves numbers and enumerations, user types with

@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait::wire {
 
 namespace detail {

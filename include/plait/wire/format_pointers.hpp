@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <typeinfo>
 
+PLAIT_INTERFACE
+
 namespace plait::wire {
 
 namespace detail {

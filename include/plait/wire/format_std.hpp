@@ -15,6 +15,8 @@
 #include <variant>
 #include <vector>
 
+PLAIT_INTERFACE
+
 namespace plait::wire {
 
 namespace detail {

@@ -12,6 +12,8 @@
 #include <span>
 #include <vector>
 
+PLAIT_INTERFACE
+
 namespace plait::wire {
 
 /// What stands before each message in a frame. Sixteen bytes; the payload follows, padded to a multiple of eight.

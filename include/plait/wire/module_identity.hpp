@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+PLAIT_INTERFACE
+
 namespace plait::wire {
 
 /// Where an object lies: in which executable or shared library, and how far from its beginning.

@@ -3,6 +3,8 @@
 
 #include <plait/base/config.hpp>
 
+PLAIT_INTERFACE
+
 namespace plait::wire {
 
 /// Specialise as true for a type of yours whose bytes are its value on any rank, although it looks otherwise (a struct

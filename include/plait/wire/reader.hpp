@@ -11,6 +11,8 @@
 #include <span>
 #include <string>
 
+PLAIT_INTERFACE
+
 namespace plait::wire {
 
 template <class Reader>

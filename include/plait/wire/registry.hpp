@@ -19,6 +19,8 @@
 #include <string_view>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait::wire {
 
 class registry_entry;

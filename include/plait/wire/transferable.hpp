@@ -4,6 +4,8 @@
 #include <plait/wire/format_containers.hpp>
 #include <plait/wire/format_pointers.hpp>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 /// Types whose values can be sent to another rank: trivially copyable types without addresses in them, the standard

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <vector>
 
+PLAIT_INTERFACE
+
 namespace plait::wire {
 
 template <class Writer>

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 namespace detail {

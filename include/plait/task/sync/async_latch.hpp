@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <mutex>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 /// std::latch for tasks: who waits until the count is zero suspends the task and not the thread. It must live until all

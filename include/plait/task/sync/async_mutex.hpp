@@ -10,6 +10,8 @@
 #include <mutex>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 /// A mutex for tasks, which may hold it across suspensions: it belongs to whoever has locked it, and not to a thread.
@@ -25,7 +27,7 @@ class async_mutex {
   /// Unlocks at its end.
   class [[nodiscard("without a name it unlocks at once")]] guard {
    public:
-    guard() noexcept = default;
+    guard() noexcept {}  // as in task_group
     /// Takes over a lock that the caller has.
     explicit guard(async_mutex & locked) noexcept : mutex_(&locked) {}
     guard(guard && other) noexcept : mutex_(base::exchange(other.mutex_, nullptr)) {}
@@ -46,7 +48,7 @@ class async_mutex {
     async_mutex* mutex_ = nullptr;
   };
 
-  async_mutex() noexcept = default;
+  async_mutex() noexcept {}  // as in task_group
   async_mutex(const async_mutex&) = delete;
   async_mutex& operator=(const async_mutex&) = delete;
   /// Ends the program if tasks still wait.

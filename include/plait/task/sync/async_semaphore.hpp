@@ -8,6 +8,8 @@
 #include <limits>
 #include <mutex>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 /// A counting semaphore for tasks. In order of arrival: one that waits for many permits is not overtaken by those that

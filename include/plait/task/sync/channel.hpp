@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <utility>
 
+PLAIT_INTERFACE
+
 namespace plait {
 
 /// Carries values from tasks to tasks, in order, each to one of those who receive. A send waits while `capacity` values

@@ -11,6 +11,8 @@
 
 // A channel without the type of its values: they lie in items, which are made before and read after the lock is held.
 
+PLAIT_INTERFACE
+
 namespace plait::detail {
 
 struct channel_item {

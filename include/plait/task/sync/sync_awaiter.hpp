@@ -12,6 +12,8 @@
 // looked for once before the task joins those that a request to stop reaches, and once more afterwards: so an operation
 // that need not wait is cheap, and does not look for a request either.
 
+PLAIT_INTERFACE
+
 namespace plait::detail {
 
 /// An awaiter in a queue that a lock guards, both of one object.
