@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -23,6 +24,53 @@ using plait::submit;
 using plait::task;
 
 int last_rank() { return plait::size() - 1; }
+
+// ---- what could never end ----
+
+struct circle {
+  future<int> below, gate, on_top;
+  std::atomic<bool> there{false}, open{false};
+};
+circle* around = nullptr;  // of rank 0
+
+task<int> waits_until_it_is_open() {
+  while (!around->open) co_await plait::yield();
+  co_return 1;
+}
+task<int> waits_for_what_lies_below() {
+  while (!around->there) co_await plait::yield();
+  bool refused = false;
+  try {
+    around->below.wait();
+  } catch (const plait::error& e) {
+    refused = std::string_view(e.what()).find("co_await") != std::string_view::npos;
+  }
+  around->open = true;
+  co_return refused ? 1 : 0;
+}
+int waits_below() {
+  around->there = true;
+  return around->gate.get();
+}
+int starts_the_circle() {
+  circle all;
+  around = &all;
+  const auto mine = on_worker(plait::worker_id());
+  all.gate = submit<waits_until_it_is_open>(mine);
+  all.on_top = submit<waits_for_what_lies_below>(mine);
+  all.below = submit<waits_below>(mine);
+  while (!all.below.wait_for(std::chrono::milliseconds(1))) {
+  }
+  return all.on_top.get() + all.below.get();
+}
+
+RANKS_CASE("a wait for a submitted task that lies below on the same stack is an error, not a hang") {
+  const plait_test::waiting_for named("a task that waits for one which waits below it");
+  rt.run([]() -> task<void> {
+    auto answer = submit<starts_the_circle>(here);
+    CHECK(co_await answer == 2);
+  });
+}
 
 // ---- the rest of a task waits for what it would run on top of ----
 

@@ -57,7 +57,10 @@ class submitted final : public base::in_frame_memory,
         arguments_(std::in_place, std::forward<A>(a)...) {
     this->self = {nullptr, &parent, context, 0};
     this->kind = origin::object;
-    static constexpr plait::detail::cell_functions own{&plait::detail::delete_cell<submitted>, &control};
+    static constexpr plait::detail::cell_functions own{
+        &plait::detail::delete_cell<submitted>, &control, [](const cell_base* c) noexcept -> const sched::unit* {
+          return &static_cast<const submitted*>(static_cast<const cell*>(c))->self;
+        }};
     this->functions = &own;
     this->state.store(2 * state_owner,
                       std::memory_order_relaxed);  // published by the queue: the future's hold, and ours

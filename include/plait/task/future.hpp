@@ -38,10 +38,10 @@ result_cell<T>& cell_of(const future<T>& f);
 template <class T>
 result_cell<T>* cell_of_task(const future<T>& f);
 
-/// The unit of a started task that is a coroutine, or null.
+/// The unit of a started task, or null.
 template <class T>
 const sched::unit* unit_of(result_cell<T>& cell) noexcept {
-  if (cell.kind >= origin::object) return nullptr;
+  if (cell.kind >= origin::object) return cell.functions->unit == nullptr ? nullptr : cell.functions->unit(&cell);
   return &static_cast<task_promise<T>&>(cell);
 }
 

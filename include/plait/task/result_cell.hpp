@@ -74,6 +74,8 @@ struct cell_functions {
   void (*destroy)(cell_base*) noexcept;
   /// Does something to the task. False: it could not be done.
   bool (*control)(cell_base*, request) noexcept;
+  /// The unit of an object's task, where it has one in this process.
+  const sched::unit* (*unit)(const cell_base*) noexcept = nullptr;
 };
 /// Of a cell without a task of this process that could be asked for anything.
 inline bool refuse_all(cell_base*, request) noexcept { return false; }
