@@ -5,6 +5,7 @@
 #include <plait/base/clock.hpp>
 #include <plait/base/heavy_barrier.hpp>
 #include <plait/base/mutex.hpp>
+#include <plait/base/pause.hpp>
 #include <plait/base/thread_signal.hpp>
 
 #include <atomic>
@@ -112,14 +113,20 @@ class parking_lot {
 
   /// Back from lie_down: the worker searches again. Whoever woke it is done with the bed by then.
   void rise(bed& b) noexcept {
-    const std::lock_guard lock(mutex_);
-    take(b);
+    {
+      const std::lock_guard lock(mutex_);
+      if (take(b)) return;
+    }
+    for (base::backoff turns; !b.signal.is_set();) turns.wait();  // who has taken it is about to
   }
 
   /// Wakes this very worker if it sleeps.
   void wake(bed& b) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (take(b)) signal(b);
+    {
+      const std::lock_guard lock(mutex_);
+      if (!take(b) || roused(b)) return;
+    }
+    b.signal.set();
   }
 
   /// Sets what this worker looks for, and wakes it if it sleeps. Who has seen it set may end all this after settle().
@@ -185,20 +192,23 @@ class parking_lot {
   /// anyone.
   PLAIT_NOINLINE void wake_one(role least) noexcept {
     if (needs_fence() && (counts_.fetch_add(0, std::memory_order_seq_cst) & ~fence_needed) < one_deep_asleep) return;
-    const std::lock_guard lock(mutex_);
-    const auto now = counts_.load(std::memory_order_seq_cst);
-    if ((now & (least == role::free ? free_searching : anyone_searching)) != 0) return;
     bed* chosen = nullptr;
-    for (auto* b = last_; b != nullptr; b = b->before) {
-      if (b->kind <= least && (chosen == nullptr || b->kind < chosen->kind)) chosen = b;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto now = counts_.load(std::memory_order_seq_cst);
+      if ((now & (least == role::free ? free_searching : anyone_searching)) != 0) return;
+      for (auto* b = last_; b != nullptr; b = b->before) {
+        if (b->kind <= least && (chosen == nullptr || b->kind < chosen->kind)) chosen = b;
+      }
+      if (chosen == nullptr) return;
+      take(*chosen);
+      if (roused(*chosen)) return;
     }
-    if (chosen == nullptr) return;
-    take(*chosen);
-    signal(*chosen);
+    chosen->signal.set();  // without the lock, which the woken one takes first
   }
 
   // All below hold the lock, signalling too: else a worker could go on, and its pool end, while its waker is still at
-  // work.
+  // work. Only where nothing but the signal is touched any more it is set later: `rise` waits for it.
   void insert(bed& b, bool at_end) noexcept {
     b.before = at_end ? last_ : nullptr;
     b.after = at_end ? nullptr : first_;
@@ -215,8 +225,14 @@ class parking_lot {
     return true;
   }
   static void signal(bed& b) noexcept {
+    if (!roused(b)) b.signal.set();
+  }
+  /// Signals it if it sleeps where it also hears messages. False if not.
+  static bool roused(bed& b) noexcept {
+    if (b.rouse == nullptr) return false;
     b.signal.set();
-    if (b.rouse != nullptr) b.rouse(b.rouse_argument);
+    b.rouse(b.rouse_argument);
+    return true;
   }
 
   alignas(64) base::atomic<std::uint64_t> counts_{0};

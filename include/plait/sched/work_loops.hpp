@@ -225,7 +225,7 @@ class work_loops {
     const unsigned turns_between = crowded || outside() == nullptr ? 4 : 64;
     for (unsigned turn = 1;; ++turn) {
       if (stop()) {
-        leave_search(role);
+        end_search(role);
         return true;
       }
       auto* j = victims_.find(w);
@@ -243,16 +243,9 @@ class work_loops {
     }
   }
 
-  /// Ends a search that has found something; where one job lies there are often more.
+  /// Ends a search. Who pushed a job meanwhile has woken nobody, because this worker was searching, and what it has
+  /// found may not be all.
   void end_search(parking_lot::role role) noexcept {
-    if (!parking_.end_search(role)) return;
-    parking_.notify_free();
-    parking_.notify();
-  }
-
-  /// Ends a search that has found nothing. Who pushed a job meanwhile has woken nobody, because this worker was
-  /// searching.
-  void leave_search(parking_lot::role role) noexcept {
     if (!parking_.end_search(role)) return;
     parking_.see_pushes();
     const bool timed = timers_.any() && timekeeper_.load(std::memory_order_seq_cst) == nullptr;  // partner: rest
