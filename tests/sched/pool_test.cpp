@@ -217,6 +217,18 @@ TEST_CASE("an idle pool uses no processor time, and wakes up for work") {
   CHECK(p.run(fib(12)) == 144);
 }
 
+TEST_CASE("a single job wakes one of the workers that sleep, and no other") {
+  pool p({.workers = 4});
+  const auto all_asleep = [&] { return p.parking().sleepers() == 4; };
+  plait_test::wait_until([&] { return times_parked(p) >= 4 && all_asleep(); }, "all workers to sleep");
+  for (int i = 0; i < 20; ++i) {
+    const auto before = times_parked(p);
+    p.spawn([] {}).get();
+    plait_test::wait_until([&] { return times_parked(p) > before && all_asleep(); }, "the woken worker to sleep again");
+    CHECK(times_parked(p) == before + 1);
+  }
+}
+
 TEST_CASE("a worker that waits for another pool uses no processor time") {
   pool a({.workers = 1}), b({.workers = 1});
   std::atomic<bool> go{false};
