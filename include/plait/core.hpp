@@ -15,6 +15,7 @@
 #include <plait/task/parallel_invoke.hpp>
 #include <plait/task/parallel_reduce.hpp>
 #include <plait/task/parallel_sort.hpp>
+#include <plait/task/progress_bar.hpp>
 #include <plait/task/promise.hpp>
 #include <plait/task/resume_on.hpp>
 #include <plait/task/run.hpp>

@@ -8,10 +8,12 @@
 #include <chrono>
 
 #include <atomic>
+#include <algorithm>
 #include <list>
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <ranges>
 #include <set>
 #include <span>
@@ -21,6 +23,7 @@
 #include <variant>
 #include <vector>
 
+#include "../support/captured_stderr.hpp"
 #include "../support/ranks_case.hpp"
 
 // One function over many inputs.
@@ -69,6 +72,7 @@ std::vector<int> first_numbers(int n) {
 std::atomic<int> progress_calls{0};
 std::atomic<std::size_t> progress_done{0};
 std::atomic<int> progress_wrong{0};
+void count_calls(std::size_t, std::size_t) { ++progress_calls; }
 void note_progress(std::size_t done, std::size_t total) {
   ++progress_calls;
   if (done <= progress_done || done > total || total != 25) ++progress_wrong;
@@ -241,6 +245,21 @@ RANKS_CASE("map reports its progress") {
   }
 }
 
+RANKS_CASE("map shows a bar of its progress, with the name of the function, on the rank that maps") {
+  std::optional<plait_test::captured_stderr> captured;
+  if (rt.rank() == 0) captured.emplace();
+  rt.run([]() -> plait::task<void> {
+    co_await plait::map<halve>(first_numbers(25), {.chunk = 4, .progress = true});
+    co_await plait::map<halve>(first_numbers(25), {.progress = false});
+  });
+  if (rt.rank() == 0) {
+    const auto text = captured->text();
+    CAPTURE(text);
+    CHECK(text.find("halve: 25 of 25 (100 %), ") != std::string::npos);
+    CHECK(std::count(text.begin(), text.end(), '\n') == 1);
+  }
+}
+
 RANKS_CASE("map reports its progress beyond inputs that throw") {
   if (rt.rank() == 0) {
     progress_calls = progress_wrong = 0;
@@ -310,10 +329,22 @@ TEST_CASE("map has no more tasks under way than its window") {
   });
 }
 
-RANKS_CASE("a chunk of 0 is an error, a range that throws too") {
+RANKS_CASE("without a chunk few inputs are tasks of their own, and of many each worker gets 64 tasks") {
   rt.run([]() -> plait::task<void> {
-    CHECK_THROWS_WITH_AS(co_await plait::map<halve>(first_numbers(3), {.chunk = 0}), doctest::Contains("chunk"),
-                         plait::error);
+    for (const int count : {0, 25, 20000}) {
+      progress_calls = progress_wrong = 0;
+      progress_done = 0;
+      const auto halves = co_await plait::map<halve>(first_numbers(count), {.progress = &count_calls});
+      CHECK(halves.size() == static_cast<std::size_t>(count));
+      const int chunk = std::max(1, count / (64 * plait::num_workers()));
+      CHECK(progress_calls == (count + chunk - 1) / chunk);
+      if (count > 0) CHECK(halves.back() == (count - 1) / 2.0);
+    }
+  });
+}
+
+RANKS_CASE("a range that throws is an error") {
+  rt.run([]() -> plait::task<void> {
     auto broken = std::views::transform(std::views::iota(0, 10), [](int n) {
       if (n == 5) throw std::domain_error("broken range");
       return n;

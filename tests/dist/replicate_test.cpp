@@ -164,8 +164,6 @@ RANKS_CASE("map_reduce throws the first exception in input order, when all its t
         text = e.what();
       }
       CHECK(text == "1");
-      const plait::map_options none{.chunk = 0};
-      CHECK_THROWS_AS((co_await plait::map_reduce<square, add>(numbers(2), 0L, none)), plait::error);
     }
   });
   CHECK(log.take().empty());

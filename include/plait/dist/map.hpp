@@ -4,13 +4,16 @@
 #include <plait/base/fifo.hpp>
 #include <plait/base/growing_array.hpp>
 #include <plait/base/ranges.hpp>
+#include <plait/dist/queries.hpp>
 #include <plait/dist/submit.hpp>
 #include <plait/task/as_completed.hpp>
+#include <plait/task/progress_bar.hpp>
 #include <plait/task/when_all.hpp>
 
 #include <cstddef>
 #include <exception>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -22,16 +25,44 @@ PLAIT_INTERFACE
 namespace plait {
 inline namespace PLAIT_DIST {
 
+/// What map does with its progress: nothing (false), a progress_bar that bears the function's name (true), or a call of
+/// a function, by the mapping task whenever another chunk is done, with the number of inputs that are, and of all (0: a
+/// range does not know).
+class map_progress {
+ public:
+  using function = void (*)(std::size_t done, std::size_t total);
+  template <class Shown>
+    requires std::is_same_v<Shown, bool>
+  constexpr map_progress(Shown shown) noexcept : shown_(shown) {}
+  template <class F>
+    requires(std::is_convertible_v<F, function> && !std::is_same_v<F, bool>)
+  constexpr map_progress(F f) noexcept : call_(f) {}
+
+  bool shown() const noexcept { return shown_; }
+  function call() const noexcept { return call_; }
+
+ private:
+  function call_ = nullptr;
+  bool shown_ = false;
+};
+
 /// How map cuts its inputs into tasks.
 struct map_options {
-  std::size_t chunk = 1;   ///< inputs a task
+  std::size_t chunk = 0;   ///< inputs a task; 0: so many that each worker gets some 64 tasks, at most 4,096
   std::size_t window = 0;  ///< tasks that are under way at once; 0: all
-  /// Called by the mapping task whenever another chunk is done, with the number of inputs that are, and of all.
-  void (*progress)(std::size_t done, std::size_t total) = nullptr;
+  map_progress progress = false;
 };
 static_assert(std::is_trivially_destructible_v<map_options>);
 
 namespace dist {
+
+/// Inputs a task, of so many: few enough that the last tasks keep all workers busy.
+inline std::size_t chunk_of(const map_options& options, std::size_t inputs) {
+  if (options.chunk != 0) return options.chunk;
+  constexpr std::size_t tasks_a_worker = 64, most = 4096;
+  const std::size_t even = inputs / (tasks_a_worker * static_cast<std::size_t>(num_workers()));
+  return even < 1 ? 1 : even > most ? most : even;
+}
 
 template <auto F>
 using map_value = std::conditional_t<std::is_void_v<typename constant_callable<F>::traits::result>, std::monostate,
@@ -171,6 +202,8 @@ class ordered_results {
     }
     return inputs_ += c.inputs;
   }
+  /// The number of inputs of all chunks that have ended.
+  std::size_t inputs() const noexcept { return inputs_; }
   /// After all chunks. Throws the first exception in input order.
   std::vector<V> take() {
     if (first_) std::rethrow_exception(first_);
@@ -218,15 +251,19 @@ class started_chunks {
 template <auto F, class... R>
 task<std::vector<map_value<F>>> map_ranges(map_options options, R... ranges) {
   using value = map_value<F>;
-  if (options.chunk == 0) throw error("plait: map_options.chunk is 0; it must be at least 1");
   zipped<F, R...> inputs(ranges...);
   const std::size_t total = shortest(ranges...);
+  const std::size_t chunk = chunk_of(options, total);
   ordered_results<value> results(total);
-  started_chunks<std::vector<value>> under_way(options.window != 0 || options.progress != nullptr);
+  std::optional<progress_bar> bar;
+  const std::string name = options.progress.shown() ? submitted<chunk_callable<F>>::name() : std::string();
+  if (options.progress.shown()) bar.emplace(total, progress_options{name.c_str()});
+  const bool observed = options.progress.shown() || options.progress.call() != nullptr;
+  started_chunks<std::vector<value>> under_way(options.window != 0 || observed);
   std::exception_ptr stopped;  // what a range, submit or progress threw: nothing more is started
   const auto start_some = [&] {
     while (!inputs.empty() && (options.window == 0 || under_way.count() < options.window)) {
-      auto next = inputs.take(options.chunk);
+      auto next = inputs.take(chunk);
       const auto count = next.size();
       under_way.add(submit_callable<chunk_callable<F>>(anywhere, std::move(next)));
       results.expect(count);
@@ -244,8 +281,10 @@ task<std::vector<map_value<F>>> map_ranges(map_options options, R... ranges) {
     unless_stopped(start_some);
     if (under_way.count() == 0) break;
     auto ended = co_await under_way.next();
+    const auto before = results.inputs();
     const auto done = results.put(ended.index, std::move(ended.future));
-    if (options.progress != nullptr) unless_stopped([&] { options.progress(done, done > total ? done : total); });
+    if (bar) bar->advance(done - before);
+    if (auto* const call = options.progress.call()) unless_stopped([&] { call(done, done > total ? done : total); });
   }
   auto all = results.take();
   if (stopped) std::rethrow_exception(stopped);

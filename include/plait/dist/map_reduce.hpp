@@ -67,10 +67,10 @@ task<A> reduce_part(std::vector<map_input<F>> inputs, std::size_t chunk, int spr
 
 template <auto F, auto Op, class A, class R>
 task<A> map_reduce_range(map_options options, A init, R range) {
-  if (options.chunk == 0) throw error("plait: map_options.chunk is 0; it must be at least 1");
   auto inputs = zipped<F, R>(range).take(static_cast<std::size_t>(-1));
   if (inputs.empty()) co_return init;
-  auto all = co_await reduce_part<F, Op, A>(std::move(inputs), options.chunk, plait::num_workers());
+  const auto chunk = chunk_of(options, inputs.size());
+  auto all = co_await reduce_part<F, Op, A>(std::move(inputs), chunk, plait::num_workers());
   co_return std::invoke(Op, std::move(init), std::move(all));
 }
 
