@@ -41,6 +41,12 @@
 #define PLAIT_TSAN 0
 #endif
 
+/// 0: without statistics of tasks and times; counters of what workers take from others stay. They cost next to nothing
+/// while nobody asks for them.
+#ifndef PLAIT_OBS
+#define PLAIT_OBS 1
+#endif
+
 /// 1: ranks are joined by MPI. 0: one rank, no <mpi.h>. Defaults to whether the header can be found.
 #ifndef PLAIT_WITH_MPI
 #if __has_include(<mpi.h>)

@@ -124,6 +124,10 @@ class link {
 
   /// By the holder: credit has come back.
   void returned(int dest, std::uint64_t cost) { sent_.returned(dest, cost); }
+  /// Since the beginning; any thread.
+  std::uint64_t frames_sent() const noexcept { return sent_.frames_sent(); }
+  std::uint64_t bytes_sent() const noexcept { return sent_.bytes_sent(); }
+  std::uint64_t tasks_sent() const noexcept { return sent_.tasks_sent(); }
 
   /// By the holder: hands what was collected to the transport.
   void flush() { sent_.flush(transport_, false); }

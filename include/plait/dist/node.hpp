@@ -88,10 +88,10 @@ class node final : public sched::outside, link_owner, progress_owner {
   net::transport& transport() const noexcept { return link_.transport(); }
   thread_level level() const noexcept { return level_; }
   void set_stealing(bool on) noexcept { balancer_.set(on); }
-  /// The runtime it belongs to.
   void set_owner(runtime* r) noexcept { owner_ = r; }
   runtime& owner() const noexcept { return *owner_; }
   local_objects& objects() noexcept { return objects_; }
+  const link& outgoing() const noexcept { return link_; }
 
   // ---- what submit does ----
 

@@ -25,7 +25,10 @@ struct options {
       -1;  ///< PLAIT_WORKER_YIELDTIME: how long an idle worker looks around before it sleeps; 0: adaptive
   double stall_warn =
       -1;  ///< PLAIT_STALL_WARN: seconds without any progress after which a line on stderr says so; 30, 0: never
-  int stats = -1;  ///< PLAIT_STATS: 1 prints a table of each rank's and worker's tasks at the end of each run
+  /// PLAIT_STATS: 1 prints a table of what workers, ranks and tasks did at the end of each run, 2 only counts for
+  /// runtime::statistics.
+  int stats = -1;
+  const char* stats_file = nullptr;  ///< PLAIT_STATS=NAME.json: where statistics of the last run go as JSON
   /// What a runtime does that is destroyed by an exception other than run's: it waits this long for the others and then
   /// prints why and calls MPI_Abort. Seconds; negative: 2.
   double abort_after = -1;
@@ -67,7 +70,10 @@ inline bool switch_from_environment(const char* name, bool otherwise) {
   const std::string_view value = text;
   if (value == "1" || value == "on" || value == "true" || value == "yes") return true;
   if (value == "0" || value == "off" || value == "false" || value == "no") return false;
-  refuse_variable(name, text, "1, 0, on, off, true, false, yes or no");
+  refuse_variable(name, text,
+                  std::string_view(name) == "PLAIT_STATS"
+                      ? "1, 0, on, off, true, false, yes, no, 2 or a name that ends with .json"
+                      : "1, 0, on, off, true, false, yes or no");
 }
 
 /// Options with every member filled in, from the environment where it was left open. workers may still be 0.
@@ -86,7 +92,16 @@ inline options resolve(options o) {
         base::compose({"plait: options.workers is ", o.workers, "; possible are 1 to 1024, or 0 for the default"}));
   }
   if (o.stealing < 0) o.stealing = switch_from_environment("PLAIT_STEALING", true) ? 1 : 0;
-  if (o.stats < 0) o.stats = switch_from_environment("PLAIT_STATS", false) ? 1 : 0;
+  const char* const statistics = std::getenv("PLAIT_STATS");
+  if (o.stats < 0 && o.stats_file == nullptr && statistics != nullptr &&
+      std::string_view(statistics).ends_with(".json"))
+    o.stats_file = statistics;
+  if (o.stats < 0 && o.stats_file == nullptr) {
+    o.stats = statistics != nullptr && std::string_view(statistics) == "2" ? 2
+              : switch_from_environment("PLAIT_STATS", false)              ? 1
+                                                                           : 0;
+  }
+  if (o.stats < 0) o.stats = 1;
   seconds(o.server_yieldtime, "PLAIT_SERVER_YIELDTIME", 0.001);
   seconds(o.worker_yieldtime, "PLAIT_WORKER_YIELDTIME", 0);
   seconds(o.stall_warn, "PLAIT_STALL_WARN", 30);

@@ -8,6 +8,7 @@
 #include <plait/dist/credits.hpp>
 #include <plait/dist/messages.hpp>
 #include <plait/net/transport.hpp>
+#include <plait/obs/counters.hpp>
 #include <plait/wire/framing.hpp>
 
 #include <atomic>
@@ -86,14 +87,19 @@ class outbox {
     const std::lock_guard lock(mutex_);
     const auto count = static_cast<int>(released_.size() + open_);
     // First: what was added since, such as a request to stop one of these tasks, comes after them.
-    for (auto& frame : released_) transport.send(frame.dest, std::move(frame.bytes));
+    for (auto& frame : released_) {
+      bytes_.add(frame.bytes.size());
+      transport.send(frame.dest, std::move(frame.bytes));
+    }
     released_.clear();
     for (std::uint32_t i = 0; i < open_; ++i) {
       auto next = transport.new_frame();
       next.swap(frames_[i].bytes);
       peer_of(frames_[i].dest).frame = none;
+      bytes_.add(next.size());
       transport.send(frames_[i].dest, std::move(next));
     }
+    messages_.add(static_cast<std::uint64_t>(count));
     open_ = 0;
     flushed_ = base::now();
     waiting_.store(false, std::memory_order_relaxed);  // under the lock
@@ -120,6 +126,11 @@ class outbox {
     control_sent_.store(0, std::memory_order_relaxed);
   }
 
+  /// Since the beginning; any thread.
+  std::uint64_t frames_sent() const noexcept { return messages_.read(); }
+  std::uint64_t bytes_sent() const noexcept { return bytes_.read(); }
+  std::uint64_t tasks_sent() const noexcept { return tasks_.read(); }
+
  private:
   static constexpr std::size_t batch_bytes = 8 * 1024;
   static constexpr std::chrono::microseconds batch_time{3};
@@ -131,6 +142,10 @@ class outbox {
     net::frame bytes;
   };
 
+  obs::counter messages_;  ///< written under the lock
+  obs::counter bytes_;
+  obs::counter tasks_;
+
   struct peer {
     std::uint32_t frame = none;  ///< its last one that is open
     outflow flow;
@@ -141,6 +156,7 @@ class outbox {
   }
 
   void count(message kind) noexcept {
+    if (kind == message::task) tasks_.add();
     // relaxed: written under the lock; who reads them for the end of a run holds the transport and knows by the counts
     // of tasks that nobody is adding
     if (is_work(kind)) {

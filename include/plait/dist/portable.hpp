@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/clock.hpp>
 #include <plait/base/frame_pool.hpp>
+#include <plait/base/text.hpp>
 #include <plait/dist/messages.hpp>
 #include <plait/sched/pool.hpp>
 #include <plait/wire/reader.hpp>
@@ -13,6 +15,7 @@
 #include <cstdint>
 #include <exception>
 #include <span>
+#include <string_view>
 #include <utility>
 
 // Submitted tasks as the node sees them, whatever they call.
@@ -43,6 +46,17 @@ struct portable : sched::job {
   sched::unit self{nullptr, nullptr, nullptr, 0};
   std::uint32_t moves = 0;        ///< how often it has gone from rank to rank
   std::int32_t only_worker = -1;  ///< of this rank, where no other may run it
+  std::int64_t began = 0;         ///< when it did, where somebody watches the worker
+
+  /// It has been executed here: tells who watches the worker.
+  void tell_end(sched::worker* w) const noexcept {
+    if (began == 0 || w == nullptr || w->watched() == nullptr) return;
+    const auto name_of = [](const void* entry) {
+      return base::text(std::string_view(static_cast<const wire::registry_entry*>(entry)->name()));
+    };
+    w->watched()->task_ended({callable, name_of, {}},
+                             static_cast<std::uint64_t>(base::now().time_since_epoch().count() - began));
+  }
 
   /// Before it leaves: takes it from whoever else might run it. False if somebody has; the caller's hold is gone then.
   virtual bool claim_to_leave() noexcept = 0;
@@ -160,6 +174,8 @@ void run_begun(Job& job, sched::worker& w) noexcept {
 template <class Job>
 void run_here(Job& job, sched::worker& w) noexcept {
   w.counters.executed.add();
+  if (w.watched() != nullptr) [[unlikely]]
+    job.began = base::now().time_since_epoch().count();
   w.begin(job.self);
   run_begun(job, w);
 }

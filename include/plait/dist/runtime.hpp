@@ -7,8 +7,10 @@
 #include <plait/dist/environment.hpp>
 #include <plait/dist/exit_guard.hpp>
 #include <plait/dist/node.hpp>
-#include <plait/dist/statistics.hpp>
+#include <plait/dist/statistics_gather.hpp>
+#include <plait/dist/statistics_text.hpp>
 #include <plait/net/solo.hpp>
+#include <plait/task/named.hpp>
 #include <plait/task/spawn.hpp>
 #if PLAIT_WITH_MPI
 #include <plait/net/mpi_exception.hpp>
@@ -171,7 +173,7 @@ class runtime {
     using T = plait::detail::awaited_t<std::invoke_result_t<F>>;
     static_assert(!std::is_reference_v<T>, "plait: run can't give a reference: the others' ranks have no such object");
     if (rank() != 0) return serve<T>();
-    return run_root<T>(dist::made_by<T>(make));
+    return run_root<T>(named("the root task", dist::made_by<T>(make)));
   }
 
   /// Collective. Each rank executes its own task and gives its result; idle ranks take tasks from busy ones. Returns
@@ -187,10 +189,16 @@ class runtime {
     return own.get();
   }
 
-  /// What this rank's workers have done since the runtime began.
-  template <class Statistics = worker_statistics>
+  /// What this rank's workers have done since the runtime began. Any thread, at any time.
+  template <class Statistics = worker_statistics>  // templates: only programs that use them pay for them
   std::vector<Statistics> local_statistics() const {
-    return dist::local_statistics<Statistics>(*node_);
+    return dist::statistics_here(*node_, nullptr, began_).workers;
+  }
+  /// Collective, between runs: what all workers of all ranks have done since the runtime began. Times of tasks are
+  /// there where the options ask for statistics (PLAIT_STATS). For what one run did: the difference of two.
+  template <class Statistics = plait::statistics>
+  Statistics statistics() const {
+    return dist::gather_statistics(connection_->transport(), dist::statistics_here(*node_, times_.get(), began_));
   }
 
   // ---- for the other parts of this layer ----
@@ -220,12 +228,37 @@ class runtime {
       refusal = std::current_exception();
     }
     // All ranks stand, or none; and what is collective at the end of a run is for rank 0 to say.
-    print_statistics_ = dist::gather_unless_refused(transport, resolved.stats, refusal)[0] != 0;
+    const auto statistics = dist::gather_unless_refused(transport, resolved.stats, refusal)[0];
+    print_statistics_ = statistics == 1;
+    if (statistics != 0) watch_tasks();
+    if (resolved.stats_file != nullptr) statistics_file_ = resolved.stats_file;
     node_->set_owner(this);
 #if PLAIT_WITH_MPI
     if (connection_->has_mpi()) guard_.emplace(dist::exit_guard::scope::runtime, size(), &abort_job);
     node_->set_spmd_preparation([](runtime& r) { r.connection_->prepare_native(); });
 #endif
+  }
+
+  /// From here on the times of tasks are taken. No task has run yet.
+  void watch_tasks() {
+    auto& workers = node_->pool();
+    times_ = std::make_unique<obs::task_times[]>(workers.size());
+    for (unsigned i = 0; i < workers.size(); ++i) workers.at(i).watch(&times_[i]);
+  }
+
+  /// Collective: rank 0 prints what has been done since a moment, or writes it to a file.
+  void report_statistics(const plait::statistics& before) {
+    const auto all =
+        dist::gather_statistics(connection_->transport(), dist::statistics_here(*node_, times_.get(), began_) - before);
+    if (rank() != 0) return;
+    if (statistics_file_.empty()) {
+      std::fputs(all.table().c_str(), stderr);
+      return;
+    }
+    std::FILE* out = std::fopen(statistics_file_.c_str(), "w");
+    const bool written = out != nullptr && std::fputs(all.json().c_str(), out) >= 0;
+    if (out == nullptr || std::fclose(out) != 0 || !written)
+      std::fprintf(stderr, "plait: statistics could not be written to %s\n", statistics_file_.c_str());
   }
 
   static base::box<dist::connection> connect([[maybe_unused]] int* argc, [[maybe_unused]] char*** argv) {
@@ -292,10 +325,12 @@ class runtime {
   void work(function_ref<const sched::unit*(sched::family&, dist::run_context&)> start) {
     const dist::exit_guard guard(dist::exit_guard::scope::run, size(), connection_->has_mpi() ? &abort_job : nullptr);
     from_run_ = false;
+    plait::statistics before;
+    if (print_statistics_) before = dist::statistics_here(*node_, times_.get(), began_);
     node_->work(start);
     node_->objects().run_ended();
     from_run_ = node_->lowest_failure().rank >= 0;
-    if (print_statistics_) dist::print_statistics(stderr, *node_);
+    if (print_statistics_) report_statistics(before);
   }
 
   static void abort_job() {
@@ -368,11 +403,14 @@ class runtime {
   }
 
   base::box<dist::connection> connection_;
+  std::unique_ptr<obs::task_times[]> times_;  ///< of the workers, where statistics are wanted; they outlive the pool
   base::box<dist::node> node_;
   std::optional<dist::exit_guard> guard_;
   int exceptions_before_ = 0;
   double abort_after_ = 2;
   bool print_statistics_ = false;
+  std::string statistics_file_;
+  std::chrono::steady_clock::time_point began_ = base::now();
   bool from_run_ = false;  ///< the last run threw on all ranks, so all unwind
 };
 

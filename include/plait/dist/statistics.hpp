@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
-#include <plait/base/function_ref.hpp>
-#include <plait/base/growing_array.hpp>
-#include <plait/dist/node.hpp>
+#include <plait/obs/histogram.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 PLAIT_INTERFACE
@@ -16,76 +15,142 @@ PLAIT_INTERFACE
 namespace plait {
 inline namespace PLAIT_DIST {
 
-/// What one worker has done since its runtime began.
+/// What one worker has done. Forks and times are counted where statistics were asked for (PLAIT_STATS,
+/// options::stats), else 0. Times in seconds.
 struct worker_statistics {
-  int worker;              ///< counted over all ranks
-  std::uint64_t executed;  ///< submitted tasks that it ran
-  std::uint64_t stolen;    ///< jobs that it took from other workers of its rank
-  std::uint64_t imported;  ///< of `executed`: those that came from another rank
+  int worker = 0;  ///< counted over all ranks
+  int rank = 0;
+  std::uint64_t forked = 0;     ///< tasks that it forked
+  std::uint64_t spawned = 0;    ///< tasks that its tasks spawned in its pool
+  std::uint64_t submitted = 0;  ///< tasks that its tasks submitted
+  std::uint64_t executed = 0;   ///< submitted tasks that it ran
+  std::uint64_t imported = 0;   ///< of these: those that came from another rank
+  std::uint64_t stolen = 0;     ///< jobs that it took from other workers of its rank
+  double busy = 0;              ///< ran tasks
+  double searching = 0;         ///< looked for some
+  double idle = 0;              ///< slept
+  double communication = 0;     ///< saw to messages while it had tasks
+};
+
+/// What one rank has done.
+struct rank_statistics {
+  int rank = 0;
+  std::string host;
+  std::uint64_t messages = 0;      ///< frames that it sent; each may hold many messages
+  std::uint64_t bytes = 0;         ///< that it sent
+  std::uint64_t given = 0;         ///< tasks that left it
+  std::uint64_t taken = 0;         ///< tasks of others that it ran
+  std::uint64_t frame_memory = 0;  ///< bytes that its process holds for frames of tasks
+  std::uint64_t peak_memory = 0;   ///< most bytes that its process had in memory
+};
+
+/// How long the spawned and submitted tasks of one name took, from the beginning to the end of each, waits included. In
+/// seconds.
+struct task_statistics {
+  std::string name;
+  std::uint64_t count = 0;
+  double total = 0;
+  double max = 0;  ///< since the runtime began
+
+  double mean() const noexcept { return count == 0 ? 0 : total / static_cast<double>(count); }
+  /// The time that a part q (0 to 1) of the tasks did not exceed, within 3.2 %; 0 if there was none.
+  double quantile(double q) const noexcept {
+    const double wanted = q * static_cast<double>(count);
+    std::uint64_t seen = 0;
+    for (std::size_t i = 0; i < in_range.size(); ++i) {
+      seen += in_range[i];
+      if (seen == 0 || static_cast<double>(seen) < wanted) continue;
+      const double found = obs::time_in_range(i) * 1e-9;
+      return found < max ? found : max;
+    }
+    return 0;
+  }
+
+  std::vector<std::uint64_t> in_range;  ///< how many took times of each range: see obs/histogram.hpp
+};
+
+/// What all workers of all ranks have done since a runtime began, or between two moments: `later - earlier`.
+struct statistics {
+  double seconds = 0;
+  std::vector<worker_statistics> workers;  ///< by number
+  std::vector<rank_statistics> ranks;      ///< by number
+  std::vector<task_statistics> tasks;      ///< those that took most time in all come first
+
+  /// One JSON object; with names of any bytes it is valid, also within HTML.
+  std::string json() const;
+  /// A table for people, of lines that begin with `plait: `.
+  std::string table() const;
 };
 
 namespace dist {
 
-/// This rank's workers, by their local numbers.
-template <class Statistics = worker_statistics>  // a template so that only programs that use it pay for it
-std::vector<Statistics> local_statistics(node& home) {
-  std::vector<Statistics> all;
-  for (unsigned i = 0; i < home.pool().size(); ++i) {
-    const auto& c = home.pool().at(i).counters;
-    all.push_back({home.numbers().first_of(home.rank()) + static_cast<int>(i), c.executed.read(), c.stolen.read(),
-                   c.imported.read()});
-  }
-  return all;
+inline void subtract(worker_statistics& w, const worker_statistics& earlier) noexcept {
+  w.forked -= earlier.forked;
+  w.spawned -= earlier.spawned;
+  w.submitted -= earlier.submitted;
+  w.executed -= earlier.executed;
+  w.imported -= earlier.imported;
+  w.stolen -= earlier.stolen;
+  w.busy -= earlier.busy;
+  w.searching -= earlier.searching;
+  w.idle -= earlier.idle;
+  w.communication -= earlier.communication;
 }
 
-/// Collective, between runs. One value of each worker of all ranks, by number: `own(i)` gives that of local worker i.
-inline base::growing_array<std::uint64_t> gather_of_workers(node& home, function_ref<std::uint64_t(unsigned)> own) {
-  base::growing_array<std::uint64_t> all;
-  all.resize(static_cast<std::size_t>(home.numbers().count()));
-  int most = 0;
-  for (int r = 0; r < home.size(); ++r) most = home.numbers().of(r) > most ? home.numbers().of(r) : most;
-  for (int i = 0; i < most; ++i) {
-    const bool have = i < home.numbers().of(home.rank());
-    const auto values =
-        home.transport().gather_all(have ? static_cast<std::int64_t>(own(static_cast<unsigned>(i))) : 0);
-    for (int r = 0; r < home.size(); ++r) {
-      if (i >= home.numbers().of(r)) continue;
-      all[static_cast<std::size_t>(home.numbers().first_of(r) + i)] =
-          static_cast<std::uint64_t>(values[static_cast<std::size_t>(r)]);
+inline void subtract(task_statistics& t, const task_statistics& earlier) noexcept {
+  t.count -= earlier.count;
+  t.total -= earlier.total;
+  for (std::size_t i = 0; i < t.in_range.size() && i < earlier.in_range.size(); ++i)
+    t.in_range[i] -= earlier.in_range[i];
+}
+
+/// Puts the tasks into the order of their total times; equal ones by name.
+inline void order_tasks(std::vector<task_statistics>& tasks) {
+  for (std::size_t i = 1; i < tasks.size(); ++i) {  // by insertion: there are few, and mostly in order
+    for (std::size_t k = i; k > 0; --k) {
+      auto& a = tasks[k - 1];
+      auto& b = tasks[k];
+      if (a.total > b.total || (a.total == b.total && a.name <= b.name)) break;
+      std::swap(a, b);
     }
   }
-  return all;
 }
 
-/// Collective, between runs: rank 0 prints the table that PLAIT_STATS=1 asks for.
-inline void print_statistics(std::FILE* out, node& home) {
-  const auto counters = [&home](unsigned i) -> const obs::worker_counters& { return home.pool().at(i).counters; };
-  const auto executed = gather_of_workers(home, [&](unsigned i) { return counters(i).executed.read(); });
-  const auto stolen = gather_of_workers(home, [&](unsigned i) { return counters(i).stolen.read(); });
-  const auto imported = gather_of_workers(home, [&](unsigned i) { return counters(i).imported.read(); });
-  if (home.rank() != 0) return;
-  std::string text =
-      "plait: submitted tasks since the runtime began\nplait: rank worker   executed   imported     stolen\n";
-  const auto line = [&text](const char* who, std::uint64_t ran, std::uint64_t came, std::uint64_t took) {
-    char numbers[128];
-    std::snprintf(numbers, sizeof numbers, "plait: %s %10llu %10llu %10llu\n", who,
-                  static_cast<unsigned long long>(ran), static_cast<unsigned long long>(came),
-                  static_cast<unsigned long long>(took));
-    text += numbers;
-  };
-  std::uint64_t total[3] = {};
-  for (std::size_t w = 0; w < executed.size(); ++w) {
-    char who[40];
-    std::snprintf(who, sizeof who, "%4d %6d", home.numbers().rank_of(static_cast<int>(w)), static_cast<int>(w));
-    line(who, executed[w], imported[w], stolen[w]);
-    total[0] += executed[w];
-    total[1] += imported[w];
-    total[2] += stolen[w];
+/// The one of that name, or null.
+inline task_statistics* find_task(std::vector<task_statistics>& tasks, std::string_view name) noexcept {
+  for (auto& t : tasks) {
+    if (t.name == name) return &t;
   }
-  line("      total", total[0], total[1], total[2]);
-  std::fputs(text.c_str(), out);
+  return nullptr;
 }
 
 }  // namespace dist
+
+/// What was done between two statistics of one runtime. Memory and the longest times are those of the later one.
+inline statistics operator-(statistics later, const statistics& earlier) {
+  later.seconds -= earlier.seconds;
+  for (std::size_t i = 0; i < later.workers.size() && i < earlier.workers.size(); ++i)
+    dist::subtract(later.workers[i], earlier.workers[i]);
+  for (std::size_t i = 0; i < later.ranks.size() && i < earlier.ranks.size(); ++i) {
+    auto& r = later.ranks[i];
+    r.messages -= earlier.ranks[i].messages;
+    r.bytes -= earlier.ranks[i].bytes;
+    r.given -= earlier.ranks[i].given;
+    r.taken -= earlier.ranks[i].taken;
+  }
+  for (const auto& t : earlier.tasks) {
+    if (auto* found = dist::find_task(later.tasks, t.name)) dist::subtract(*found, t);
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < later.tasks.size(); ++i) {
+    if (later.tasks[i].count == 0) continue;
+    if (kept != i) later.tasks[kept] = std::move(later.tasks[i]);
+    ++kept;
+  }
+  while (later.tasks.size() > kept) later.tasks.pop_back();
+  dist::order_tasks(later.tasks);
+  return later;
+}
+
 }  // namespace PLAIT_DIST
 }  // namespace plait

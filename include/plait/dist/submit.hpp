@@ -49,6 +49,7 @@ future<typename Callable::traits::result> submit_callable(placement where, A&&..
     task->self.started = w->time_of(*w->current);
     auto f = plait::detail::make_future<typename Callable::traits::result>(*task);
     parent.add_child();
+    w->counters.submitted.add();
     try {
       run->home->place(task, where, *w);
     } catch (...) {

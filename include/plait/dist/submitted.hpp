@@ -83,6 +83,7 @@ class submitted final : public base::in_frame_memory,
 
   /// The task has ended, here or elsewhere: tells who waits. Gives what the worker goes on with.
   std::coroutine_handle<> conclude(sched::worker* w) noexcept {
+    this->tell_end(w);
     arguments_.reset();
     return resume_next(end(w), w);
   }
@@ -260,7 +261,8 @@ class imported : public base::in_frame_memory, public visitor {
   }
   void fail(const std::exception_ptr& e) noexcept { home_.answers().send_failure(this->to_, e, *this->callable); }
 
-  virtual std::coroutine_handle<> conclude(sched::worker*) noexcept {
+  virtual std::coroutine_handle<> conclude(sched::worker* w) noexcept {
+    this->tell_end(w);
     home_.stops().here().remove(*this);
     this->self.retire();
     auto* own = this->self.known_children();

@@ -26,6 +26,9 @@ class counter {
 
 /// What one worker has done since its pool began.
 struct worker_counters {
+  counter forked;   ///< forks, where statistics were asked for
+  counter spawned;  ///< tasks
+  counter submitted;
   counter executed;  ///< submitted tasks that it ran
   counter stolen;    ///< jobs that it took from other workers of the process
   counter imported;  ///< submitted tasks that it ran for another rank

@@ -47,6 +47,12 @@ class deque {
     }
   }
 
+  /// Before its first job: from now on there is never room without looking further, so that who forks has to do so, and
+  /// can count.
+  void count_continuations() noexcept {
+    counted_ = true;
+    last_free_ = -1;
+  }
   /// Owner only: whether there is room for another job without looking further.
   PLAIT_ALWAYS_INLINE bool has_room() const noexcept { return mark() <= last_free_; }
   /// Owner only. Makes room for one job. Throws std::bad_alloc where it must grow and cannot.
@@ -170,16 +176,20 @@ class deque {
     const auto b = mark();
     const auto top =
         top_.load(std::memory_order_acquire);  // partner: the exchanges of thieves; what they took may be overwritten
-    last_free_ = top + mask_;
-    if (b <= last_free_) return;
+    note_free(top);
+    if (b <= top + mask_) return;
     auto* old_cells = own_cells_;
     const auto old_mask = mask_;
     install(2 * (static_cast<std::size_t>(mask_) + 1));
     for (auto i = top; i < b; ++i) {
       slot(i).store(old_cells[i & old_mask], std::memory_order_relaxed);  // see publish
     }
-    last_free_ = top + mask_;
+    note_free(top);
     publish();
+  }
+
+  void note_free(std::int64_t top) noexcept {
+    if (!counted_) last_free_ = top + mask_;
   }
 
   void publish() noexcept { ring_.store(rings_, std::memory_order_release); }  // partner: oldest
@@ -189,6 +199,7 @@ class deque {
   std::uintptr_t* own_cells_ = nullptr;
   std::int64_t mask_ = 0;
   std::int64_t last_free_ = 0;  // up to here cells may be written: a lower bound, since top never goes back
+  bool counted_ = false;
   base::atomic<ring*> ring_{nullptr};
   ring* rings_ = nullptr;  // the newest, which names those before it
 };

@@ -96,7 +96,9 @@ class work_loops {
   /// The calling thread, a worker of this pool or about to be one, executes jobs until stop() is true. Who makes it
   /// true must wake the worker.
   void drive(worker& w, function_ref<bool()> stop) noexcept {
+    w.enter(obs::activity::work);
     loop_until(w, worker::loop::free, stop, clock::time_point::max());
+    w.enter(obs::activity::away);
   }
 
   /// The same inside a task that waits. It also ends when the time has come, looked at between two jobs.
@@ -188,7 +190,11 @@ class work_loops {
   /// What must get its turn also while a worker has work of its own.
   void serve(worker& w) noexcept {
     w.served(base::now().time_since_epoch().count());
-    if (auto* o = outside()) o->poll(w);
+    if (auto* o = outside()) {
+      w.enter(obs::activity::communication);
+      o->poll(w);
+      w.enter(obs::activity::work);
+    }
     fire_timers();
     for (int most = 64; most > 0; --most) {  // results that have just come: nobody else can take them
       auto* j = w.next_bound();
@@ -208,6 +214,7 @@ class work_loops {
   /// asleep. True if it ends because there are jobs only for another stack.
   bool search(worker& w, function_ref<bool()> stop, clock::time_point deadline) noexcept {
     const auto role = w.role();
+    w.enter(obs::activity::search);
     parking_.begin_search(role);
     for (;;) {
       const auto asides = victims_.asides();
@@ -225,12 +232,12 @@ class work_loops {
     const unsigned turns_between = crowded || outside() == nullptr ? 4 : 64;
     for (unsigned turn = 1;; ++turn) {
       if (stop()) {
-        end_search(role);
+        end_search(w, role);
         return true;
       }
       auto* j = victims_.find(w);
       if (j != nullptr || reach_out(w) || fire_timers()) {
-        end_search(role);
+        end_search(w, role);
         if (j != nullptr) run(w, j);
         return true;
       }
@@ -245,7 +252,8 @@ class work_loops {
 
   /// Ends a search. Who pushed a job meanwhile has woken nobody, because this worker was searching, and what it has
   /// found may not be all.
-  void end_search(parking_lot::role role) noexcept {
+  void end_search(worker& w, parking_lot::role role) noexcept {
+    w.enter(obs::activity::work);
     if (!parking_.end_search(role)) return;
     parking_.see_pushes();
     const bool timed = timers_.any() && timekeeper_.load(std::memory_order_seq_cst) == nullptr;  // partner: rest
@@ -287,6 +295,7 @@ class work_loops {
       }
       if (!stuck && j == nullptr && !fire_timers() && !interrupt_suspended()) {
         w.counters.parked.add();
+        w.enter(obs::activity::sleep);
         // read after lie_down: who adds an earlier timer wakes the timekeeper
         const auto until = keeps_time && timers_.next() < deadline ? timers_.next() : deadline;
         if (listens) {
@@ -294,6 +303,7 @@ class work_loops {
         } else {
           parking_.sleep(w.bed, until);
         }
+        w.enter(obs::activity::search);
       }
     }
     parking_.rise(w.bed);
@@ -303,7 +313,7 @@ class work_loops {
       listening_.store(false, std::memory_order_seq_cst);
     }
     if (j == nullptr && !stuck) return rested::nothing;
-    end_search(role);
+    end_search(w, role);
     if (stuck) return rested::stuck;
     w.execute(j);
     return rested::executed;

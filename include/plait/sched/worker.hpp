@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/clock.hpp>
 #include <plait/base/exchange.hpp>
 #include <plait/base/thread_slot.hpp>
 #include <plait/base/topology.hpp>
 #include <plait/obs/counters.hpp>
+#include <plait/obs/time_account.hpp>
+#include <plait/obs/watcher.hpp>
 #include <plait/sched/deque.hpp>
 #include <plait/sched/job.hpp>
 #include <plait/sched/job_queue.hpp>
@@ -51,6 +54,26 @@ class alignas(64) worker {
   unsigned loop_stacks = 0;  ///< how many there are
   parking_lot::bed bed;
   obs::worker_counters counters;
+  obs::time_account account;
+
+  /// Who wants to know what it does; null: nobody.
+  obs::watcher* watched() const noexcept {
+#if PLAIT_OBS
+    return watched_.load(std::memory_order_acquire);  // partner: watch
+#else
+    return nullptr;
+#endif
+  }
+  /// Before the pool's first task. It must outlive the pool.
+  void watch(obs::watcher* by) noexcept {
+    watched_.store(by, std::memory_order_release);  // partner: watched
+    own.count_continuations();
+  }
+  /// It goes over to something else.
+  void enter(obs::activity next) noexcept {
+    if (watched() != nullptr) [[unlikely]]
+      account.enter(next, base::now().time_since_epoch().count());
+  }
 
   pool& home() const noexcept { return home_; }
   /// Its number within the pool.
@@ -383,6 +406,7 @@ class alignas(64) worker {
   pool& home_;
   unsigned index_;
   std::uint64_t random_;
+  base::atomic<obs::watcher*> watched_{nullptr};
   std::coroutine_handle<> stashed_;
   std::uint64_t clock_ = 0;          ///< the latest time that a unit got here from a queue
   std::uint64_t waiting_since_ = 0;  ///< the time of the topmost unit that waits on the stack, 0 if none does

@@ -60,6 +60,7 @@ class [[nodiscard("fork does nothing until it is co_awaited: auto f = co_await f
             "sync_wait, pool::run or pool::spawn");
       }
       w->own.reserve();
+      if (w->watched() != nullptr) w->counters.forked.add();
     } catch (...) {
       child_.destroy();
       throw;

@@ -13,6 +13,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <exception>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -78,10 +79,31 @@ void end_as(worker* w, unit& ended, End end) noexcept {
   w->current = before;
 }
 
+template <class T>
+struct task_promise;
+/// The name that a task has got by `named`, or none. Defined in named_promise.hpp.
+template <class T>
+std::string_view own_name_of(task_promise<T>& p) noexcept;
+
+/// Tells who watches about the end of a spawned task. The frame's second word is its destroy function, with both
+/// compilers; it carries the coroutine's name.
+PLAIT_NOINLINE inline void tell_end(void* frame, start_record& record, std::string_view own_name,
+                                    obs::watcher& who) noexcept {
+  const auto time = time_since_start(record);
+  if (time < 0) return;
+  const obs::task_name of_function{static_cast<void* const*>(frame)[1],
+                                   [](const void* function) { return base::function_at(function, "a task"); },
+                                   {}};
+  who.task_ended(own_name.empty() ? of_function : obs::task_name{nullptr, nullptr, own_name},
+                 static_cast<std::uint64_t>(time));
+}
+
 /// The end of a spawned task.
 template <class Handle>
 PLAIT_NOINLINE std::coroutine_handle<> end_spawned(Handle self, worker* w) noexcept {
   auto& promise = self.promise();
+  if (w != nullptr && w->watched() != nullptr) [[unlikely]]
+    tell_end(self.address(), promise, own_name_of(promise), *w->watched());
   unit& self_unit = promise;
   unit ended = self_unit.copy();
   bool last = true;

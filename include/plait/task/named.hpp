@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/task/named_promise.hpp>
 #include <plait/task/task.hpp>
 
 #include <coroutine>
@@ -8,31 +9,6 @@
 #include <utility>
 
 PLAIT_INTERFACE
-
-namespace plait {
-
-namespace detail {
-
-/// How a coroutine says that it is there to give a task its name.
-struct task_name {
-  std::string text;
-};
-
-/// The promise of such a coroutine. It reports an exception that nobody has seen before its base would.
-template <class T>
-struct named_promise : task_promise<T> {
-  named_promise(task_name& name, task<T>&) noexcept : text(std::move(name.text)) {}
-  ~named_promise() {
-    if (this->kind == origin::call || !this->is_unobserved()) return;
-    this->seen = true;
-    report_unobserved(this->error, text);
-  }
-
-  std::string text;
-};
-
-}  // namespace detail
-}  // namespace plait
 
 /// Frames are known by a handle of the base.
 template <class T>

@@ -86,7 +86,7 @@ struct cell_base {
   origin kind = origin::call;
   outcome ended = outcome::none;
   bool seen = false;                ///< the exception has reached somebody
-  std::uint8_t spare = 0;           ///< makes one store of the four
+  bool has_name = false;            ///< it is part of a frame that has a name of its own: see named.hpp
   const cell_functions* functions;  ///< set by who makes it no fork
 
   cell_base() noexcept = default;

@@ -18,6 +18,8 @@ namespace detail {
 /// Executes a spawned task that has been claimed.
 template <class T>
 void run_claimed(task_promise<T>& p, worker& w) noexcept {
+  if (w.watched() != nullptr) [[unlikely]]
+    note_start(p);
   w.begin(p);
   w.resume(task_handle<T>::from_promise(p));
 }
@@ -37,7 +39,7 @@ bool control_spawned(cell_base* cell, request what) noexcept {
   auto& p = static_cast<task_promise<T>&>(static_cast<result_cell<T>&>(*cell));
   if (what == request::stop) return stop_running(p, p);
   auto* w = worker::of_this_thread();
-  if (what == request::run && p.home != &w->home()) return false;  // its own pool runs it
+  if (what == request::run && home_of(p) != &w->home()) return false;  // its own pool runs it
   // relaxed: the caller holds the cell; the run gets a hold beside that of the queue
   p.state.fetch_add(state_owner, std::memory_order_relaxed);
   if (!p.claim()) {
@@ -108,6 +110,7 @@ PLAIT_ALWAYS_INLINE future<T> spawn_inside(worker& w, task<T>& t) {
   if (children.guest() != nullptr) [[unlikely]]
     count_in_host(p, w.home());
   children.add_own_child();
+  if constexpr (PLAIT_OBS != 0) w.counters.spawned.add();
   w.own.push_reserved(&p);  // nothing above this line has changed anything if it has thrown
   w.home().parking().notify();
   return make_future<T>(p);

@@ -3,7 +3,7 @@
 
 #include <plait/base/exchange.hpp>
 #include <plait/base/functional.hpp>
-#include <plait/task/frame.hpp>
+#include <plait/task/named_promise.hpp>
 
 #include <coroutine>
 #include <type_traits>
