@@ -32,7 +32,42 @@ plait::task<void> waits_for_sleepers() {
   co_await other;
 }
 
+plait::task<void> waits_for_message() {
+  auto late = plait::submit(plait::on_rank(1), []() -> plait::task<void> {
+    co_await plait::sleep_for(std::chrono::seconds(1));
+    const int seven = 7;
+    MPI_Send(&seven, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  });
+  int number = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Irecv(&number, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
+  co_await plait::mpi::wait(request);
+  co_await late;
+}
+
+plait::task<void> waits_for_computing() {
+  co_await plait::submit(plait::on_rank(1), [] { plait::base::nap(std::chrono::seconds(1)); });
+}
+
+/// What a run says in which nothing happens for long, or something does.
+int stalled(const std::string& how, int argc, char** argv) {
+  plait::options soon;
+  soon.stall_warn = 0.2;
+  if (how == "stalled single") {
+    MPI_Init(&argc, &argv);
+    plait::runtime(MPI_COMM_WORLD, soon).run(waits_for_sleepers());
+    MPI_Finalize();
+    return 0;
+  }
+  plait::runtime rt(argc, argv, soon);
+  if (how == "stalled") rt.run(waits_for_sleepers());
+  if (how == "stalled in MPI") rt.run(waits_for_message());
+  if (how == "not stalled") rt.run(waits_for_computing());
+  return 0;
+}
+
 int as_rank(const std::string& how, int argc, char** argv) {
+  if (how.find("stalled") != how.npos) return stalled(how, argc, argv);
   if (how == "forgotten") {  // all ranks end in the same way, and MPI has ended before
     MPI_Init(&argc, &argv);
     auto* rt = new plait::runtime(MPI_COMM_WORLD);
@@ -59,13 +94,6 @@ int as_rank(const std::string& how, int argc, char** argv) {
     const auto c = plait::net::communicator::duplicate(MPI_COMM_WORLD, "late", std::chrono::milliseconds(20));
     return c.size() == 2 ? 0 : 1;
   }
-  if (how == "stalled") {
-    plait::options soon;
-    soon.stall_warn = 0.2;
-    plait::runtime rt(argc, argv, soon);
-    rt.run(waits_for_sleepers());
-    return 0;
-  }
   plait::runtime rt(argc, argv);
   rt.run(nothing());
   if (how == "between" && rt.rank() == 1) std::exit(0);
@@ -82,6 +110,8 @@ std::string quoted(const std::string& path) {
   for (const char c : path) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return word + "'";
 }
+
+const char* const silence = "nothing from plait";
 
 void check(const std::string& how, bool ends_well, const std::string& text) {
 #ifdef OPEN_MPI
@@ -101,7 +131,8 @@ void check(const std::string& how, bool ends_well, const std::string& text) {
   std::FILE* out = ::popen(command.c_str(), "r");
   for (int c = std::fgetc(out); c != EOF; c = std::fgetc(out)) said += static_cast<char>(c);
   const int status = ::pclose(out);
-  const bool said_why = said.find(text) != std::string::npos || !hears_last_words;
+  const bool said_why = text == silence ? said.find("plait") == std::string::npos
+                                        : said.find(text) != std::string::npos || !hears_last_words;
   if ((status == 0) == ends_well && said_why && status != 124 * 256) return;
   std::fprintf(stderr, "exit_test, %s: status %d, and this was said:\n%s\n", how.c_str(), status, said.c_str());
   ++failures;
@@ -122,6 +153,9 @@ int main(int argc, char** argv) {
   check("stalled", true, "waited for from other ranks: 2 (2 x ");
   check("stalled", true, "here for other ranks: 2 (2 x ");
   check("stalled", true, "suspended at timers, promises or sync objects: 2");
+  check("stalled single", true, "suspended at timers, promises or sync objects: 2");
+  check("stalled in MPI", true, "calls of native MPI awaited: 1 (1 x mpi::wait)");
+  check("not stalled", true, silence);
   plait_test::stop_clock();
   return failures == 0 ? 0 : 1;
 }
