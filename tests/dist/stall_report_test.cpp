@@ -23,11 +23,23 @@ struct waiting final : dist::awaiting_reply {
   const wire::registry_entry& what_;
 };
 
-std::string report(dist::slot_table& awaited) {
+struct request final : dist::pollable {
+  explicit request(const char* name) : name_(name) {}
+  bool test() noexcept override { return false; }
+  void resume() noexcept override {}
+  const char* call() const noexcept override { return name_; }
+
+ private:
+  const char* name_;
+};
+
+std::string report(dist::slot_table& awaited, const dist::pollables& requests, bool unfinished = true) {
   dist::visitors hosted;
   plait::pool workers({.workers = 1});
-  return dist::stall_report(3, std::chrono::milliseconds(1500), awaited, hosted, workers).c_str();
+  return dist::stall_report(3, std::chrono::milliseconds(1500), {awaited, hosted, requests, workers}, unfinished)
+      .c_str();
 }
+std::string report(dist::slot_table& awaited) { return report(awaited, dist::pollables()); }
 
 template <int N>
 struct kind {};
@@ -71,6 +83,23 @@ TEST_CASE("a stall report names a few callables only") {
   CHECK(text.find(": 8 (1 x ") != text.npos);
   CHECK(text.find("1 x " + entries[5].name() + ", and others)\n") != text.npos);
   CHECK(text.find("1 x " + entries[6].name()) == text.npos);
+}
+
+TEST_CASE("a stall report counts native requests by the call that awaits them") {
+  static const char wait[] = "mpi::wait";
+  request first(wait);
+  request second(wait);
+  request third("MPI_Ibarrier");
+  dist::pollables requests;
+  for (auto* r : {&first, &second, &third}) requests.add(*r);
+  dist::slot_table slots;
+  CHECK(report(slots, requests).find("calls of native MPI awaited: 3 (2 x mpi::wait, 1 x MPI_Ibarrier)\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("a rank without tasks says that it waits for the others") {
+  dist::slot_table slots;
+  CHECK(report(slots, dist::pollables(), false).find("has no tasks: it waits for the others\n") != std::string::npos);
 }
 
 TEST_CASE("a stall report without tasks at other ranks, timers or sync objects says what is left") {

@@ -4,13 +4,12 @@
 
 #include <plait/plait.hpp>
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
 
+#include "../support/captured_stderr.hpp"
 #include "../support/doctest_main.hpp"
 #include "../support/waiting.hpp"
 
@@ -50,29 +49,6 @@ plait::task<int> fails_strangely() {
 }
 plait::task<int> workers() { co_return plait::num_workers() / plait::size(); }
 
-/// What is written to stderr until text() is called.
-class captured_stderr {
- public:
-  captured_stderr() : file_(std::tmpfile()), before_(::dup(2)) {
-    std::fflush(stderr);
-    ::dup2(::fileno(file_), 2);
-  }
-  std::string text() {
-    std::fflush(stderr);
-    ::dup2(before_, 2);
-    ::close(before_);
-    std::rewind(file_);
-    std::string all;
-    for (int c = std::fgetc(file_); c != EOF; c = std::fgetc(file_)) all += static_cast<char>(c);
-    std::fclose(file_);
-    return all;
-  }
-
- private:
-  std::FILE* file_;
-  int before_;
-};
-
 void all(int argc, char** argv) {
   const bool first = plait_test::rank_in_environment() <= 0;
   expect(plait::launch<nothing>(argc, argv) == 0, "a task without result gives 0");
@@ -85,7 +61,7 @@ void all(int argc, char** argv) {
   expect(plait::launch<count_arguments>(3, arguments) == 103, "the main task gets the arguments");
   expect(plait::launch<workers>(argc, argv, {.workers = 3}) == 3, "launch takes options");
   {
-    captured_stderr log;
+    plait_test::captured_stderr log;
     const int code = plait::launch<fails>(argc, argv);
     const auto text = log.text();
     expect(code == 1, "an exception gives 1 on every rank");
@@ -93,21 +69,21 @@ void all(int argc, char** argv) {
            "it is reported once, in one line: " + text);
   }
   {
-    captured_stderr log;
+    plait_test::captured_stderr log;
     const int code = plait::launch<fails_in_lines>(argc, argv);
     const auto text = log.text();
     expect(code == 1 && text == (first ? "plait: std::out_of_range: two\\r\\nlines\\n\n" : ""),
            "a text of several lines is reported in one: " + text);
   }
   {
-    captured_stderr log;
+    plait_test::captured_stderr log;
     const int code = plait::launch<fails_strangely>(argc, argv);
     const auto text = log.text();
     expect(code != 0, "what is no std::exception is a failure too");
     expect(!first || text.find("own_error") != std::string::npos, "its type is named: " + text);
   }
   {
-    captured_stderr log;
+    plait_test::captured_stderr log;
     ::setenv("PLAIT_WORKERS", "some", 1);
     const int code = plait::launch<nothing>(argc, argv);
     ::unsetenv("PLAIT_WORKERS");
@@ -122,7 +98,7 @@ void all(int argc, char** argv) {
     if (!has_mpi && std::string(variable) == "PLAIT_MPI") continue;
     int size = 1;
     if (has_mpi) MPI_Comm_size(MPI_COMM_WORLD, &size);
-    captured_stderr log;
+    plait_test::captured_stderr log;
     if (plait_test::rank_in_environment() == 1) ::setenv(variable, "some", 1);
     const int code = plait::launch<nothing>(argc, argv);
     if (plait_test::rank_in_environment() == 1) ::unsetenv(variable);
@@ -150,7 +126,7 @@ int main(int argc, char** argv) {
       expect(plait::net::mpi_is_alive(), "the environment keeps MPI alive");
     }
     expect(!plait::net::mpi_is_alive(), "its end finalises MPI");
-    captured_stderr log;
+    plait_test::captured_stderr log;
     const int code = plait::launch<nothing>(argc, argv);
     const auto text = log.text();
     expect(code != 0 && text.find("finalised") != std::string::npos,

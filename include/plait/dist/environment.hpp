@@ -24,6 +24,16 @@ namespace dist {
 /// Whether a program that knows MPI is to use it: PLAIT_MPI=0 asks for one process without.
 inline bool mpi_is_wanted() { return switch_from_environment("PLAIT_MPI", true); }
 
+/// How long one waits for other ranks before one says so, where options are not known yet; a value that can't be used
+/// is an error later.
+inline std::chrono::nanoseconds patience_at_start() {
+  try {
+    return base::nanoseconds_of(stall_warn_of(options{}));
+  } catch (const error&) {
+    return std::chrono::seconds(30);
+  }
+}
+
 #if PLAIT_WITH_MPI
 /// Ends this process, and by that the job, unless it goes within a time. Its thread makes no call of MPI.
 class time_to_finalise {
@@ -90,7 +100,7 @@ class environment {
       if (!dist::mpi_is_wanted()) return;
     } catch (const error&) {  // the other ranks, who may have another environment, initialise MPI: runtimes will tell
     }
-    mpi_.emplace(argc, argv);
+    mpi_.emplace(argc, argv, dist::patience_at_start());
   }
   std::optional<net::mpi_session> mpi_;
   int exceptions_before_ = std::uncaught_exceptions();

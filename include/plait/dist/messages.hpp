@@ -28,6 +28,9 @@ enum class message : std::uint16_t {
   lifeline,    ///< nothing: an idle rank asks once and will be fed when there is something
   moved,       ///< moved_head: a task of the receiver has come to the sender from a third rank
   credit,      ///< credit_head: tasks of the receiver have started
+  calm_ask,    ///< nothing; down the tree: how long has nothing run?
+  calm_said,   ///< calm_head; up the tree: nothing has run there for so long
+  stalled,     ///< calm_head; down the tree: nothing has run anywhere for so long, say what you wait for
   stop,        ///< return_address: the receiver has got a task of the sender that is to stop
   // The end of the run: each is answered or leads to one.
   wave_down,  ///< wave_head
@@ -94,6 +97,10 @@ struct reply_head {
 
 struct credit_head {
   std::uint64_t cost;
+};
+
+struct calm_head {
+  std::int64_t nanoseconds;
 };
 
 struct wave_head {

@@ -88,6 +88,7 @@ class [[nodiscard("nothing is started or awaited before co_await")]] request_awa
     return code_ == MPI_SUCCESS;
   }
   void resume() noexcept override { plait::detail::resume_later(&waiter_); }
+  const char* call() const noexcept override { return call_; }
 
   const char* call_;
   Start start_;

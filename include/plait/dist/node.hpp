@@ -22,7 +22,7 @@
 #include <plait/dist/run_end.hpp>
 #include <plait/dist/slots.hpp>
 #include <plait/dist/spmd_queue.hpp>
-#include <plait/dist/stall_report.hpp>
+#include <plait/dist/stall_watch.hpp>
 #include <plait/dist/stealable.hpp>
 #include <plait/dist/stop_requests.hpp>
 #include <plait/dist/worker_numbers.hpp>
@@ -41,9 +41,7 @@ PLAIT_INTERFACE
 namespace plait {
 inline namespace PLAIT_DIST {
 class runtime;
-
 namespace dist {
-
 /// One rank of a job: joins its pool of workers to the transport. Submitted tasks go out and come in here, idle ranks
 /// are served and others asked, and the end of a run is found.
 ///
@@ -66,8 +64,8 @@ class node final : public sched::outside, link_owner, progress_owner {
         tasks_(pool_),
         dispatch_(*this, pool_, link_, ids_, tasks_),
         balancer_(link_, tasks_, pool_, dispatch_, o.stealing != 0),
-        progress_(*this, base::nanoseconds_of(o.server_yieldtime < 0.00005 ? 0.00005 : o.server_yieldtime),
-                  base::nanoseconds_of(o.stall_warn)),
+        progress_(*this, base::nanoseconds_of(o.server_yieldtime < 0.00005 ? 0.00005 : o.server_yieldtime)),
+        stall_(link_, end_, {slots_, stops_.here(), pollables_, pool_}, base::nanoseconds_of(o.stall_warn)),
         pool_(pool::caller_works, {.workers = o.workers}, base::seed_of(static_cast<unsigned>(transport.rank()))) {
     pool_.set_outside(this);
     pool_.set_crowded(transport.crowded() || static_cast<unsigned>(o.workers) > base::usable_processors());
@@ -217,6 +215,7 @@ class node final : public sched::outside, link_owner, progress_owner {
   std::uint64_t prepare_listen() noexcept override { return transport().prepare_sleep(); }
   void listen(std::uint64_t ticket, std::chrono::steady_clock::time_point until) noexcept override {
     auto at_most = base::time_until(until);
+    if (const auto left = stall_.time_left(); left < at_most) at_most = left;
     if (pollables_.any() && poll_nap < at_most) at_most = poll_nap;  // nobody announces the end of a native request
     progress_.worker_listens();
     transport().sleep(ticket, at_most);
@@ -242,11 +241,6 @@ class node final : public sched::outside, link_owner, progress_owner {
   bool may_pump() const noexcept override { return may_poll(sched::worker::of_this_thread()); }
   void poll_later() noexcept override { progress_.poll_later(); }
   void poll_for_all() noexcept override { poll_as(nullptr, true); }
-  /// Ranks that only serve may wait as long as they like.
-  bool warn_of_stall(std::chrono::nanoseconds calm) override {
-    const link::held own(link_);
-    return link_.in_run() && !family_->idle() && print_stall(rank(), calm, slots_, stops_.here(), pool_);
-  }
 
   bool any_thread_polls() const noexcept { return level_ >= thread_level::serialized; }
   bool may_poll(const sched::worker* w) const noexcept {
@@ -301,7 +295,7 @@ class node final : public sched::outside, link_owner, progress_owner {
     if (!link_.in_run()) return false;
     bool something = false;
     progress_.polled();
-    poller_ = w;
+    poller_ = {w, last};
     try {
       if (!link_.quiet()) something = link_.poll(handler());
       if (balancer_.someone_waits()) balancer_.feed(w == nullptr ? 0 : 1);
@@ -311,11 +305,12 @@ class node final : public sched::outside, link_owner, progress_owner {
       if (family_->idle()) look_for_end();
       // Others may have had the transport each time that it wanted to ask.
       if (last && w != nullptr && should_ask()) balancer_.ask(*w);
+      if (last || called) stall_.look({w, last}, !family_->idle());
       link_.flush_polled(last || called);
     } catch (...) {
       fail(std::current_exception());
     }
-    poller_ = nullptr;
+    poller_ = {};
     done.add(completed_);
     return something;
   }
@@ -365,6 +360,7 @@ class node final : public sched::outside, link_owner, progress_owner {
     balancer_.reset();
     spmd_.reset();
     stops_.reset();
+    stall_.reset();
     cyclic_.store(0, std::memory_order_relaxed);  // before enter, which publishes all of this
     left_.store(false, std::memory_order_relaxed);
     family_ = base::box<sched::family>(new sched::family([](sched::family*) noexcept {}));
@@ -395,7 +391,7 @@ class node final : public sched::outside, link_owner, progress_owner {
       case message::spmd_start:
         return on_spmd(payload, false);
       case message::steal:
-        return balancer_.on_steal(source, take_head<steal_head>(payload), poller_ == nullptr ? 0 : 1);
+        return balancer_.on_steal(source, take_head<steal_head>(payload), poller_.worker == nullptr ? 0 : 1);
       case message::steal_done:
         return balancer_.on_steal_done(take_head<reply_head>(payload));
       case message::lifeline:
@@ -404,6 +400,10 @@ class node final : public sched::outside, link_owner, progress_owner {
         return stops_.on_moved(source, take_head<moved_head>(payload));
       case message::credit:
         return link_.returned(source, take_head<credit_head>(payload).cost);
+      case message::calm_ask:
+      case message::calm_said:
+      case message::stalled:
+        return stall_.on(kind, payload, poller_, !family_->idle());
       case message::stop:
         return stops_.on_stop(take_head<return_address>(payload));
       case message::wave_down:
@@ -425,7 +425,7 @@ class node final : public sched::outside, link_owner, progress_owner {
     const auto where = static_cast<dist::place>(head.place);
     if (dispatch::counts(where)) task->creditor = source;
     if (where == dist::place::anywhere) balancer_.on_given(source);
-    dispatch_.queue(task, where, head.local_worker, poller_);
+    dispatch_.queue(task, where, head.local_worker, poller_.worker);
   }
 
   void on_result(int source, std::span<const std::byte> payload) {
@@ -474,7 +474,7 @@ class node final : public sched::outside, link_owner, progress_owner {
   run_end end_;
   deliveries completed_;
   pollables pollables_;
-  sched::worker* poller_ = nullptr;
+  poller poller_;
   std::exception_ptr failure_;
 
   // Of the present run.
@@ -492,6 +492,7 @@ class node final : public sched::outside, link_owner, progress_owner {
   dispatch dispatch_;
   balancer balancer_;
   progress_thread progress_;
+  stall_watch stall_;
   plait::pool pool_;  ///< ends before all of the above, which its threads use
 };
 

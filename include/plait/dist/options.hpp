@@ -55,6 +55,7 @@ inline double number_from_environment(const char* name, double least, double mos
 }
 
 constexpr int most_workers = 1024;
+constexpr double a_year = 3.2e7;  // in seconds
 
 inline int workers_from_environment(const char* name, int otherwise) {
   constexpr const char* accepted = "a whole number from 1 to 1024";
@@ -76,16 +77,19 @@ inline bool switch_from_environment(const char* name, bool otherwise) {
                       : "1, 0, on, off, true, false, yes or no");
 }
 
+/// A time of the options: `member` if it was set, or what the variable says, or `otherwise`.
+inline double seconds_of(double member, const char* name, double otherwise) {
+  if (member < 0) member = number_from_environment(name, 0, a_year, otherwise, "a number of seconds, at least 0");
+  if (!(member >= 0 && member <= a_year)) {
+    throw error(base::compose({"plait: the option that ", name, " stands for is ", std::to_string(member),
+                               "; it must be a number of seconds, at least 0 and at most a year"}));
+  }
+  return member;
+}
+inline double stall_warn_of(const options& o) { return seconds_of(o.stall_warn, "PLAIT_STALL_WARN", 30); }
+
 /// Options with every member filled in, from the environment where it was left open. workers may still be 0.
 inline options resolve(options o) {
-  constexpr double year = 3.2e7;
-  const auto seconds = [](double& member, const char* name, double otherwise) {
-    if (member < 0) member = number_from_environment(name, 0, year, otherwise, "a number of seconds, at least 0");
-    if (!(member >= 0 && member <= year)) {
-      throw error(base::compose({"plait: the option that ", name, " stands for is ", std::to_string(member),
-                                 "; it must be a number of seconds, at least 0 and at most a year"}));
-    }
-  };
   if (o.workers == 0) o.workers = workers_from_environment("PLAIT_WORKERS", 0);
   if (o.workers < 0 || o.workers > most_workers) {
     throw error(
@@ -102,11 +106,11 @@ inline options resolve(options o) {
                                                                            : 0;
   }
   if (o.stats < 0) o.stats = 1;
-  seconds(o.server_yieldtime, "PLAIT_SERVER_YIELDTIME", 0.001);
-  seconds(o.worker_yieldtime, "PLAIT_WORKER_YIELDTIME", 0);
-  seconds(o.stall_warn, "PLAIT_STALL_WARN", 30);
+  o.server_yieldtime = seconds_of(o.server_yieldtime, "PLAIT_SERVER_YIELDTIME", 0.001);
+  o.worker_yieldtime = seconds_of(o.worker_yieldtime, "PLAIT_WORKER_YIELDTIME", 0);
+  o.stall_warn = stall_warn_of(o);
   if (!(o.abort_after >= 0)) o.abort_after = 2;
-  if (o.abort_after > year) o.abort_after = year;
+  if (o.abort_after > a_year) o.abort_after = a_year;
   return o;
 }
 

@@ -21,6 +21,8 @@ struct pollable {
   virtual bool test() noexcept = 0;
   /// Resumes the task. The last use.
   virtual void resume() noexcept = 0;
+  /// The name of what the task called.
+  virtual const char* call() const noexcept = 0;
 
   pollable* next_pollable = nullptr;
 };
@@ -39,6 +41,12 @@ class pollables {
   }
   /// Whether there are some that have not been resumed. Any thread.
   bool any() const noexcept { return unresumed_.load(std::memory_order_seq_cst) != 0; }  // partner: add, resume_all
+
+  /// Calls f(const pollable&) for all that are not done.
+  template <class F>
+  void for_each(F f) const {
+    for (const auto* p = first_; p != nullptr; p = p->next_pollable) f(*p);
+  }
 
   /// Resumes those that test has taken out. Not by the holder of the transport.
   void resume_all(pollable* done) noexcept {

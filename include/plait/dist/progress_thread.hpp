@@ -20,8 +20,6 @@ class progress_owner {
  public:
   /// Looks after messages.
   virtual void poll_for_all() noexcept = 0;
-  /// A worker has listened without a break for so long. True if there was something to warn of, and that is done.
-  virtual bool warn_of_stall(std::chrono::nanoseconds calm) = 0;
 
  protected:
   ~progress_owner() = default;
@@ -32,10 +30,8 @@ class progress_owner {
 /// something to send. Its owner's poll leaves word where another thread is at it (transport_hold.hpp).
 class progress_thread {
  public:
-  /// The owner polls at most once every `nap`, and is asked to warn when a worker has listened without a break for
-  /// `warn_after`, unless that is 0, and again after the same time until it has.
-  progress_thread(progress_owner& owner, std::chrono::nanoseconds nap, std::chrono::nanoseconds warn_after) noexcept
-      : owner_(owner), nap_(nap), warn_after_(warn_after) {}
+  /// The owner polls at most once every `nap`.
+  progress_thread(progress_owner& owner, std::chrono::nanoseconds nap) noexcept : owner_(owner), nap_(nap) {}
   progress_thread(const progress_thread&) = delete;
   progress_thread& operator=(const progress_thread&) = delete;
   ~progress_thread() { stop(); }
@@ -109,30 +105,12 @@ class progress_thread {
     signal_.reset();
     asleep_.store(true, std::memory_order_seq_cst);
     // Who changes these looks at asleep_ afterwards.
-    bool warned = false;
-    while (may_sleep() && !wait(warned)) warned = warn();
+    if (may_sleep()) signal_.wait();
     asleep_.store(false, std::memory_order_seq_cst);
-  }
-
-  bool warn() noexcept {
-    try {
-      return owner_.warn_of_stall(warn_after_);
-    } catch (...) {  // no memory for the words
-      return true;
-    }
-  }
-  /// False if the time for a warning has come, in a run, before somebody has called.
-  bool wait(bool warned) noexcept {
-    if (warned || warn_after_.count() == 0 || !in_run_.load(std::memory_order_seq_cst)) {
-      signal_.wait();
-      return true;
-    }
-    return signal_.wait_until(base::now() + warn_after_);
   }
 
   progress_owner& owner_;
   const std::chrono::nanoseconds nap_;
-  const std::chrono::nanoseconds warn_after_;
   base::atomic<bool> in_run_{false};
   base::atomic<bool> listening_{false};
   base::atomic<bool> asleep_{false};

@@ -49,7 +49,7 @@ class connection {
 #if PLAIT_WITH_MPI
   static base::box<connection> over_mpi(int* argc, char*** argv) {
     base::box c(new connection);
-    c->session_ = base::box<net::mpi_session>(new net::mpi_session(argc, argv));
+    c->session_ = base::box<net::mpi_session>(new net::mpi_session(argc, argv, dist::patience_at_start()));
     c->join(MPI_COMM_WORLD);
     return c;
   }

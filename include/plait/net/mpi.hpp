@@ -18,6 +18,7 @@
 #include <plait/base/clock.hpp>
 #include <plait/base/compose.hpp>
 #include <plait/base/errors.hpp>
+#include <plait/base/late_notice.hpp>
 #include <plait/base/pause.hpp>
 #include <plait/net/thread_level.hpp>
 
@@ -191,8 +192,9 @@ class communicator {
 class mpi_session {
  public:
   /// With main's arguments, from which MPI may take its own, or without. Throws plait::error if MPI was finalised
-  /// before.
-  explicit mpi_session(int* argc = nullptr, char*** argv = nullptr) {
+  /// before. MPI waits for all ranks of the job; if that takes longer than `patience`, a line on stderr says so.
+  explicit mpi_session(int* argc = nullptr, char*** argv = nullptr,
+                       std::chrono::nanoseconds patience = std::chrono::seconds(30)) {
     shared_state& state = shared();
     const std::scoped_lock lock(state.mutex);
     int finalised = 0;
@@ -204,6 +206,11 @@ class mpi_session {
     int initialised = 0;
     MPI_Initialized(&initialised);
     if (initialised == 0) {
+      const base::late_notice late(
+          "plait: MPI_Init_thread waits for other ranks of the job: all must initialise MPI (is PLAIT_MPI=0 set for "
+          "some "
+          "of them only?)\n",
+          patience);
       int provided = MPI_THREAD_SINGLE;
       check(MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
       state.ours = true;

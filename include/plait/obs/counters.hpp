@@ -33,6 +33,7 @@ struct worker_counters {
   counter stolen;    ///< jobs that it took from other workers of the process
   counter imported;  ///< submitted tasks that it ran for another rank
   counter parked;    ///< times it went to sleep
+  counter ran;       ///< jobs that it ran, and blocking waits after which one went on
 };
 
 }  // namespace plait::obs

@@ -86,10 +86,18 @@ class parking_lot {
     if (!needs_fence()) base::heavy_barrier();
   }
   /// How many workers sleep.
-  std::uint64_t sleepers() const noexcept {
+  std::uint64_t sleepers() const noexcept { return sleepers_of(counts_.load(std::memory_order_seq_cst)); }
+
+  /// How many have nothing to do: they sleep, or look for work. One that is `deep` counts only while it sleeps.
+  std::uint64_t at_rest() const noexcept {
     const auto now = counts_.load(std::memory_order_seq_cst);
-    return (now / asleep(role::deep) & field) + (now / asleep(role::helper) & field) +
-           (now / asleep(role::free) & field);
+    return (now & field) + (now / searching(role::helper) & field) + sleepers_of(now);
+  }
+  /// How many of those are inside a blocking wait.
+  std::uint64_t helpers_at_rest() const noexcept {
+    const auto now = counts_.load(std::memory_order_seq_cst);
+    return (now / searching(role::helper) & field) + (now / asleep(role::helper) & field) +
+           (now / asleep(role::deep) & field);
   }
 
   /// Called by a searching worker, which counts as asleep afterwards and must then look at all queues once more, and
@@ -183,6 +191,11 @@ class parking_lot {
   static constexpr std::uint64_t one_asleep = std::uint64_t{1} << 36;
   static constexpr std::uint64_t one_free_asleep = std::uint64_t{1} << 48;
   static constexpr std::uint64_t fence_needed = std::uint64_t{1} << 63;
+
+  static constexpr std::uint64_t sleepers_of(std::uint64_t counts) noexcept {
+    return (counts / asleep(role::deep) & field) + (counts / asleep(role::helper) & field) +
+           (counts / asleep(role::free) & field);
+  }
 
   bool needs_fence() const noexcept {
     return (counts_.load(std::memory_order_relaxed) & fence_needed) != 0;

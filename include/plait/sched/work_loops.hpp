@@ -107,6 +107,7 @@ class work_loops {
     const bool in_bound = beyond != nullptr && beyond->in_bound();
     if (in_bound) beyond->leave_bound();
     loop_until(w, worker::loop::waiting, stop, deadline);
+    w.counters.ran.add();
     if (in_bound) beyond->enter_bound();
   }
 
@@ -177,9 +178,11 @@ class work_loops {
 
   void run(worker& w, job* j) noexcept {
     if (w.may_run(*j)) [[likely]] {
+      w.counters.ran.add();
       w.execute(j);
     } else if (worker::is_bound(*j) && w.index() == 0 && w.may_run_bound()) {
       outside()->enter_bound();
+      w.counters.ran.add();
       w.execute(j);
       outside()->leave_bound();
     } else {
@@ -315,6 +318,7 @@ class work_loops {
     if (j == nullptr && !stuck) return rested::nothing;
     end_search(w, role);
     if (stuck) return rested::stuck;
+    w.counters.ran.add();
     w.execute(j);
     return rested::executed;
   }
