@@ -104,6 +104,17 @@ RANKS_CASE("run gives its result on rank 0 and nothing elsewhere") {
   if (box) CHECK(**box == 7);
 }
 
+plait::task<int> gives_seven() { co_return 7; }
+
+RANKS_CASE("run takes a coroutine function by its name, as a pointer, and as a lambda") {
+  plait::task<int> (*const pointer)() = &gives_seven;
+  const int expected = rt.rank() == 0 ? 7 : -1;
+  CHECK(rt.run(gives_seven).value_or(-1) == expected);
+  CHECK(rt.run(&gives_seven).value_or(-1) == expected);
+  CHECK(rt.run(pointer).value_or(-1) == expected);
+  CHECK(rt.run([] { return gives_seven(); }).value_or(-1) == expected);
+}
+
 RANKS_CASE("run calls a callable on rank 0 only") {
   int made = 0;
   const auto n = rt.run([&] {

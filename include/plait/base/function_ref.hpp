@@ -21,15 +21,26 @@ class function_ref<R(Args...)> {
     requires(!std::is_same_v<std::remove_cvref_t<F>, function_ref> && std::is_invocable_r_v<R, F&, Args...>)
   PLAIT_ALWAYS_INLINE function_ref(F&& f)
   noexcept  // NOLINT(google-explicit-constructor): made to be passed implicitly
-      : object_(const_cast<void*>(static_cast<const void*>(__builtin_addressof(f)))),
-        call_(&call<std::remove_reference_t<F>>) {}
+      : object_(address_of(f)), call_(&call<std::remove_reference_t<F>>) {}
 
   PLAIT_ALWAYS_INLINE R operator()(Args... args) const { return call_(object_, static_cast<Args&&>(args)...); }
 
  private:
   template <class F>
+  PLAIT_ALWAYS_INLINE static void* address_of(F& f) noexcept {
+    if constexpr (std::is_function_v<F>) {
+      return reinterpret_cast<void*>(&f);  // conditionally supported, and is where dlsym is
+    } else {
+      return const_cast<void*>(static_cast<const void*>(__builtin_addressof(f)));
+    }
+  }
+  template <class F>
   static R call(void* object, Args... args) {
-    return (*static_cast<F*>(object))(static_cast<Args&&>(args)...);
+    if constexpr (std::is_function_v<F>) {
+      return reinterpret_cast<F*>(object)(static_cast<Args&&>(args)...);
+    } else {
+      return (*static_cast<F*>(object))(static_cast<Args&&>(args)...);
+    }
   }
 
   void* object_;

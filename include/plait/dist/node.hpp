@@ -287,7 +287,6 @@ class node final : public sched::outside, link_owner, progress_owner {
   }
 
   // By the holder.
-
   bool should_ask() const noexcept { return balancer_.may_ask() && link_.in_run() && !end_.closing(); }
   /// last: the worker is about to sleep. called: by somebody who left word.
   bool poll_once(sched::worker* w, bool last, bool called, deliveries& done, pollable*& ready,
