@@ -31,6 +31,7 @@
 #include <plait/task/task.hpp>
 #include <plait/task/task_group.hpp>
 #include <plait/task/this_worker.hpp>
+#include <plait/task/trace_scope.hpp>
 #include <plait/task/unobserved.hpp>
 #include <plait/task/wait_children.hpp>
 #include <plait/task/when_all.hpp>

@@ -42,8 +42,8 @@ plait::base::text name_of_key(const void* key) { return std::string_view(static_
 TEST_CASE("times are kept by name, whether it is found out later or given") {
   const auto times = std::make_unique<obs::task_times>();
   const char* key = "found out";
-  for (std::uint64_t i = 1; i <= 10; ++i) times->task_ended({key, &name_of_key, {}}, 100 * i);
-  for (int i = 0; i < 3; ++i) times->task_ended({nullptr, nullptr, std::string("given")}, 7);
+  for (std::uint64_t i = 1; i <= 10; ++i) times->add({key, &name_of_key, {}}, 100 * i);
+  for (int i = 0; i < 3; ++i) times->add({nullptr, nullptr, std::string("given")}, 7);
   std::map<std::string, const obs::time_counts*> seen;
   times->for_each([&](std::string_view name, const obs::time_counts& t) { seen[std::string(name)] = &t; });
   REQUIRE(seen.size() == 2);
@@ -56,7 +56,7 @@ TEST_CASE("times are kept by name, whether it is found out later or given") {
 
 TEST_CASE("of more than a thousand names the others are counted together") {
   const auto times = std::make_unique<obs::task_times>();
-  for (int i = 0; i < 1500; ++i) times->task_ended({nullptr, nullptr, std::to_string(i)}, 1);
+  for (int i = 0; i < 1500; ++i) times->add({nullptr, nullptr, std::to_string(i)}, 1);
   std::size_t names = 0;
   std::uint64_t others = 0, all = 0;
   times->for_each([&](std::string_view name, const obs::time_counts& t) {

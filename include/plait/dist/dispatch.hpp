@@ -79,6 +79,8 @@ class dispatch {
       task->stays(home_);
       throw;
     }
+    if (const auto* w = sched::worker::of_this_thread(); w != nullptr && w->watched() != nullptr)
+      w->watched()->left(&task->self, flow_of(head.to));
     task->left(target);
     return bytes;
   }

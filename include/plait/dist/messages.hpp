@@ -47,6 +47,11 @@ struct return_address {
   std::int32_t part;  ///< spmd: whose result it is
 };
 
+/// One number for it, which is not 0.
+inline std::uint64_t flow_of(const return_address& to) noexcept {
+  return static_cast<std::uint64_t>(to.rank + 1) << 40 | (to.slot & ((std::uint64_t{1} << 40) - 1));
+}
+
 struct task_head {
   return_address to;
   std::uint64_t started;  ///< the time of the task's parent: see sched/worker.hpp

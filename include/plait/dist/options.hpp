@@ -28,6 +28,8 @@ struct options {
   /// PLAIT_STATS: 1 prints a table of what workers, ranks and tasks did at the end of each run, 2 only counts for
   /// runtime::statistics.
   int stats = -1;
+  const char* trace = nullptr;       ///< PLAIT_TRACE: the file where a trace goes at the end; rank 0's counts
+  int trace_ring = 0;                ///< PLAIT_TRACE_RING: records that are kept of each worker, 32 bytes each; 65,536
   const char* stats_file = nullptr;  ///< PLAIT_STATS=NAME.json: where statistics of the last run go as JSON
   /// What a runtime does that is destroyed by an exception other than run's: it waits this long for the others and then
   /// prints why and calls MPI_Abort. Seconds; negative: 2.
@@ -106,6 +108,12 @@ inline options resolve(options o) {
                                                                            : 0;
   }
   if (o.stats < 0) o.stats = 1;
+  if (o.trace == nullptr) o.trace = std::getenv("PLAIT_TRACE");
+  if (o.trace != nullptr && *o.trace == 0) o.trace = nullptr;
+  if (o.trace_ring <= 0) {
+    o.trace_ring = static_cast<int>(
+        number_from_environment("PLAIT_TRACE_RING", 16, 1 << 28, 65536, "a number of records from 16 to 268435456"));
+  }
   o.server_yieldtime = seconds_of(o.server_yieldtime, "PLAIT_SERVER_YIELDTIME", 0.001);
   o.worker_yieldtime = seconds_of(o.worker_yieldtime, "PLAIT_WORKER_YIELDTIME", 0);
   o.stall_warn = stall_warn_of(o);

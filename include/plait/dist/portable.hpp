@@ -48,14 +48,22 @@ struct portable : sched::job {
   std::int32_t only_worker = -1;  ///< of this rank, where no other may run it
   std::int64_t began = 0;         ///< when it did, where somebody watches the worker
 
-  /// It has been executed here: tells who watches the worker.
+  /// Tells who watches the worker that it begins, or has ended.
+  void tell_start(obs::watcher& who, std::uint64_t flow) noexcept {
+    began = base::now().time_since_epoch().count();
+    who.task_began(&self, known_as(), flow);
+  }
   void tell_end(sched::worker* w) const noexcept {
     if (began == 0 || w == nullptr || w->watched() == nullptr) return;
-    const auto name_of = [](const void* entry) {
-      return base::text(std::string_view(static_cast<const wire::registry_entry*>(entry)->name()));
-    };
-    w->watched()->task_ended({callable, name_of, {}},
-                             static_cast<std::uint64_t>(base::now().time_since_epoch().count() - began));
+    const auto time = base::now().time_since_epoch().count() - began;
+    w->watched()->task_ended(&self, known_as(), static_cast<std::uint64_t>(time));
+  }
+  obs::task_name known_as() const noexcept {
+    return {callable,
+            [](const void* entry) {
+              return base::text(std::string_view(static_cast<const wire::registry_entry*>(entry)->name()));
+            },
+            {}};
   }
 
   /// Before it leaves: takes it from whoever else might run it. False if somebody has; the caller's hold is gone then.
@@ -66,6 +74,8 @@ struct portable : sched::job {
   virtual void pack(wire::writer& out) = 0;
   /// Whether packing calls functions of the program's, which may do anything but wait: not under a lock.
   virtual bool packs_by_user_code() const noexcept { return false; }
+  /// What it is called where it came from another rank, or 0.
+  virtual std::uint64_t flow() const noexcept { return 0; }
   /// It has left for a rank.
   virtual void left(int rank) noexcept = 0;
   /// It could not be packed and runs here: undoes claim_to_leave and address.
@@ -174,10 +184,13 @@ void run_begun(Job& job, sched::worker& w) noexcept {
 template <class Job>
 void run_here(Job& job, sched::worker& w) noexcept {
   w.counters.executed.add();
-  if (w.watched() != nullptr) [[unlikely]]
-    job.began = base::now().time_since_epoch().count();
+  auto* const by = w.watched();
+  if (by != nullptr) [[unlikely]]
+    job.tell_start(*by, job.flow());
   w.begin(job.self);
   run_begun(job, w);
+  if (by != nullptr) [[unlikely]]
+    by->returned();
 }
 
 }  // namespace dist

@@ -9,6 +9,7 @@
 #include <plait/dist/node.hpp>
 #include <plait/dist/statistics_gather.hpp>
 #include <plait/dist/statistics_text.hpp>
+#include <plait/dist/tracing.hpp>
 #include <plait/net/solo.hpp>
 #include <plait/task/named.hpp>
 #include <plait/task/spawn.hpp>
@@ -198,7 +199,7 @@ class runtime {
   /// there where the options ask for statistics (PLAIT_STATS). For what one run did: the difference of two.
   template <class Statistics = plait::statistics>
   Statistics statistics() const {
-    return dist::gather_statistics(connection_->transport(), dist::statistics_here(*node_, times_.get(), began_));
+    return dist::gather_statistics(connection_->transport(), dist::statistics_here(*node_, recorders_.get(), began_));
   }
 
   // ---- for the other parts of this layer ----
@@ -230,7 +231,8 @@ class runtime {
     // All ranks stand, or none; and what is collective at the end of a run is for rank 0 to say.
     const auto statistics = dist::gather_unless_refused(transport, resolved.stats, refusal)[0];
     print_statistics_ = statistics == 1;
-    if (statistics != 0) watch_tasks();
+    const bool trace = dist::gather_unless_refused(transport, resolved.trace != nullptr ? 1 : 0, {})[0] != 0;
+    if (statistics != 0 || trace) watch_tasks(resolved, trace);
     if (resolved.stats_file != nullptr) statistics_file_ = resolved.stats_file;
     node_->set_owner(this);
 #if PLAIT_WITH_MPI
@@ -239,17 +241,43 @@ class runtime {
 #endif
   }
 
-  /// From here on the times of tasks are taken. No task has run yet.
-  void watch_tasks() {
+  /// Collective. From here on the times of tasks are taken, and a trace is written if rank 0 wants one. No task has run
+  /// yet.
+  void watch_tasks(const options& o, bool trace) {
     auto& workers = node_->pool();
-    times_ = std::make_unique<obs::task_times[]>(workers.size());
-    for (unsigned i = 0; i < workers.size(); ++i) workers.at(i).watch(&times_[i]);
+    recorders_ = std::make_unique<obs::recorder[]>(workers.size());
+    if (trace) start_trace(o);
+    for (unsigned i = 0; i < workers.size(); ++i) {
+      if (tracing_ != nullptr) tracing_->watch(recorders_[i], i);
+      workers.at(i).watch(&recorders_[i]);
+    }
+  }
+  void start_trace(const options& o) {
+    auto& transport = connection_->transport();
+    std::vector<std::byte> name;
+    if (rank() == 0) {
+      const std::string_view text = o.trace;
+      name.assign(reinterpret_cast<const std::byte*>(text.data()),
+                  reinterpret_cast<const std::byte*>(text.data() + text.size()));
+    }
+    transport.broadcast(name, 0);
+    std::exception_ptr refusal;
+    try {
+      std::uint64_t records = 16;
+      while (records < static_cast<std::uint64_t>(o.trace_ring)) records *= 2;
+      tracing_ = std::make_unique<dist::tracing>(std::string(reinterpret_cast<const char*>(name.data()), name.size()),
+                                                 *node_, records);
+    } catch (...) {
+      refusal = std::current_exception();
+    }
+    static_cast<void>(dist::gather_unless_refused(transport, 0, refusal));
+    tracing_->align_clocks(transport);
   }
 
   /// Collective: rank 0 prints what has been done since a moment, or writes it to a file.
   void report_statistics(const plait::statistics& before) {
-    const auto all =
-        dist::gather_statistics(connection_->transport(), dist::statistics_here(*node_, times_.get(), began_) - before);
+    const auto all = dist::gather_statistics(connection_->transport(),
+                                             dist::statistics_here(*node_, recorders_.get(), began_) - before);
     if (rank() != 0) return;
     if (statistics_file_.empty()) {
       std::fputs(all.table().c_str(), stderr);
@@ -326,7 +354,7 @@ class runtime {
     const dist::exit_guard guard(dist::exit_guard::scope::run, size(), connection_->has_mpi() ? &abort_job : nullptr);
     from_run_ = false;
     plait::statistics before;
-    if (print_statistics_) before = dist::statistics_here(*node_, times_.get(), began_);
+    if (print_statistics_) before = dist::statistics_here(*node_, recorders_.get(), began_);
     node_->work(start);
     node_->objects().run_ended();
     from_run_ = node_->lowest_failure().rank >= 0;
@@ -383,16 +411,16 @@ class runtime {
     if (node_.get() == nullptr) return;
     node_.reset();
     auto& transport = connection_->transport();
-    if (transport.size() == 1) return;
+    if (transport.size() == 1) return end_trace();
     if (std::uncaught_exceptions() <= exceptions_before_) {
       transport.barrier();
-      return;
+      return end_trace();
     }
     // After a run that threw everywhere all ranks unwind, but not at the same moment; and this may be another
     // exception.
     const double seconds = from_run_ && abort_after_ < 60 ? 60 : abort_after_;
     const auto limit = base::nanoseconds_of(seconds);
-    if (transport.try_barrier(limit)) return;
+    if (transport.try_barrier(limit)) return end_trace();
     std::fprintf(
         stderr,
         "plait: rank %d: an exception leaves the scope of a runtime, and the other ranks do not end theirs: they would "
@@ -402,8 +430,14 @@ class runtime {
     std::abort();
   }
 
+  void end_trace() noexcept {
+    if (tracing_ != nullptr) tracing_->merge(connection_->transport());
+  }
+
   base::box<dist::connection> connection_;
-  std::unique_ptr<obs::task_times[]> times_;  ///< of the workers, where statistics are wanted; they outlive the pool
+  // Of the workers, where statistics or a trace are wanted; they outlive the pool.
+  std::unique_ptr<dist::tracing> tracing_;
+  std::unique_ptr<obs::recorder[]> recorders_;
   base::box<dist::node> node_;
   std::optional<dist::exit_guard> guard_;
   int exceptions_before_ = 0;

@@ -5,7 +5,7 @@
 #include <plait/base/frame_pool.hpp>
 #include <plait/dist/node.hpp>
 #include <plait/dist/statistics.hpp>
-#include <plait/obs/task_times.hpp>
+#include <plait/obs/recorder.hpp>
 #include <plait/wire/reader.hpp>
 #include <plait/wire/writer.hpp>
 
@@ -93,16 +93,17 @@ inline std::string get_text(wire::reader& in) {
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-/// Of this rank alone. times: of its workers, or null. began: when the runtime did.
-inline statistics statistics_here(node& home, const obs::task_times* times,
+/// Of this rank alone. recorders: of its workers, or null. began: when the runtime did.
+inline statistics statistics_here(node& home, const obs::recorder* recorders,
                                   std::chrono::steady_clock::time_point began) {
   statistics own;
   own.seconds =
       static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(base::now() - began).count()) * 1e-9;
   for (unsigned i = 0; i < home.pool().size(); ++i) own.workers.push_back(statistics_of(home, i));
   own.ranks.push_back(statistics_of_rank(home));
-  for (unsigned i = 0; i < home.pool().size() && times != nullptr; ++i)
-    times[i].for_each([&](std::string_view name, const obs::time_counts& t) { add_times(own.tasks, name, t); });
+  for (unsigned i = 0; i < home.pool().size() && recorders != nullptr; ++i)
+    recorders[i].times.for_each(
+        [&](std::string_view name, const obs::time_counts& t) { add_times(own.tasks, name, t); });
   return own;
 }
 

@@ -50,6 +50,7 @@ future<typename Callable::traits::result> submit_callable(placement where, A&&..
     auto f = plait::detail::make_future<typename Callable::traits::result>(*task);
     parent.add_child();
     w->counters.submitted.add();
+    if (auto* by = w->watched()) by->started(&task->self);
     try {
       run->home->place(task, where, *w);
     } catch (...) {

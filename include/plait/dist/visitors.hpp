@@ -35,6 +35,8 @@ class visitor : public portable {
   /// The rank that sent it and gets credit back when it leaves its queue, or -1.
   std::int32_t creditor = -1;
 
+  std::uint64_t flow() const noexcept override { return flow_of(to_); }
+
   /// Before it runs. False: it was cancelled in its queue, and is gone now.
   bool start() noexcept { return go(phase::running) || discard(); }
 

@@ -19,14 +19,16 @@ namespace plait::obs {
 
 /// The times of one worker's tasks, by name. The worker adds, any thread may read. Of names that come after the first
 /// thousand, and where there is no memory, all are counted together.
-class task_times final : public watcher {
+class task_times {
  public:
   task_times() noexcept {}
-  ~task_times() override {
+  task_times(const task_times&) = delete;
+  task_times& operator=(const task_times&) = delete;
+  ~task_times() {
     for (auto& s : slots_) delete s.load(std::memory_order_relaxed);  // nobody else is left
   }
 
-  void task_ended(const task_name& name, std::uint64_t nanoseconds) noexcept override { of(name).add(nanoseconds); }
+  void add(const task_name& name, std::uint64_t nanoseconds) noexcept { of(name).add(nanoseconds); }
 
   /// Any thread: each name, and its times.
   void for_each(function_ref<void(std::string_view name, const time_counts&)> use) const {

@@ -36,7 +36,7 @@ class victims {
     if (w.last_victim == nullptr || !w.may_steal()) return nullptr;
     auto* j = w.last_victim->own.steal(w.stealable());
     if (j != nullptr) {
-      w.counters.stolen.add();
+      note_steal(w);
     } else {
       w.last_victim = nullptr;
     }
@@ -57,10 +57,16 @@ class victims {
       if (j == nullptr) j = w.take_first(victim.fifo, w.own);
       if (j == nullptr && wanted == jobs::all) j = w.take_first(victim.aside, w.own);
       if (j == nullptr) continue;
-      w.counters.stolen.add();
+      note_steal(w);
       return j;
     }
     return nullptr;
+  }
+
+  static void note_steal(worker& w) noexcept {
+    w.counters.stolen.add();
+    if (auto* by = w.watched()) [[unlikely]]
+      by->stole();
   }
 
   /// What a worker that helps may run of all that was put aside, by itself too, when its stack was higher.

@@ -193,6 +193,8 @@ class work_loops {
   /// What must get its turn also while a worker has work of its own.
   void serve(worker& w) noexcept {
     w.served(base::now().time_since_epoch().count());
+    if (auto* by = w.watched()) [[unlikely]]
+      by->sampled(static_cast<std::uint64_t>(w.own.size() + w.submitted.size()));
     if (auto* o = outside()) {
       w.enter(obs::activity::communication);
       o->poll(w);

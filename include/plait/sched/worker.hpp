@@ -223,9 +223,14 @@ class alignas(64) worker {
   void keep(job* j) noexcept { kept_ = j; }
 
   void execute(job* j) noexcept {
+    auto* const by = watched();
+    if (by != nullptr) [[unlikely]]
+      by->went_on(j->as);
     j->execute(j, *this);
     drain_stash();
     current = nullptr;
+    if (by != nullptr) [[unlikely]]
+      by->returned();
   }
 
   /// Resumes a coroutine, on top of the stack, until control comes back.

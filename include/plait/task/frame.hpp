@@ -85,17 +85,25 @@ struct task_promise;
 template <class T>
 std::string_view own_name_of(task_promise<T>& p) noexcept;
 
-/// Tells who watches about the end of a spawned task. The frame's second word is its destroy function, with both
-/// compilers; it carries the coroutine's name.
+/// What a task is called, by its frame: the second word is the coroutine's destroy function, with both compilers, and
+/// carries its name.
+inline obs::task_name name_of_frame(void* frame, std::string_view own_name) noexcept {
+  if (!own_name.empty()) return {nullptr, nullptr, own_name};
+  return {static_cast<void* const*>(frame)[1],
+          [](const void* function) { return base::function_at(function, "a task"); },
+          {}};
+}
+/// Tells who watches about the beginning and the end of a spawned task.
+PLAIT_NOINLINE inline void tell_start(void* frame, start_record& record, std::string_view own_name,
+                                      obs::watcher& who) noexcept {
+  note_start(record);
+  who.task_began(static_cast<unit*>(&record), name_of_frame(frame, own_name), 0);
+}
 PLAIT_NOINLINE inline void tell_end(void* frame, start_record& record, std::string_view own_name,
                                     obs::watcher& who) noexcept {
   const auto time = time_since_start(record);
   if (time < 0) return;
-  const obs::task_name of_function{static_cast<void* const*>(frame)[1],
-                                   [](const void* function) { return base::function_at(function, "a task"); },
-                                   {}};
-  who.task_ended(own_name.empty() ? of_function : obs::task_name{nullptr, nullptr, own_name},
-                 static_cast<std::uint64_t>(time));
+  who.task_ended(static_cast<unit*>(&record), name_of_frame(frame, own_name), static_cast<std::uint64_t>(time));
 }
 
 /// The end of a spawned task.

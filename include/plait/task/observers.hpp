@@ -212,6 +212,8 @@ inline std::coroutine_handle<> resume_next(waiter* x, worker* w) noexcept {
     w->home().put_aside(*w, x);
     return std::noop_coroutine();
   }
+  if (auto* by = w->watched()) [[unlikely]]
+    by->switched(x->as);
   w->enter(x->as);
   return worker::transfer(x->handle);
 }

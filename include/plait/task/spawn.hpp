@@ -18,10 +18,14 @@ namespace detail {
 /// Executes a spawned task that has been claimed.
 template <class T>
 void run_claimed(task_promise<T>& p, worker& w) noexcept {
-  if (w.watched() != nullptr) [[unlikely]]
-    note_start(p);
+  const auto self = task_handle<T>::from_promise(p);
+  auto* const by = w.watched();
+  if (by != nullptr) [[unlikely]]
+    tell_start(self.address(), p, own_name_of(p), *by);
   w.begin(p);
-  w.resume(task_handle<T>::from_promise(p));
+  w.resume(self);
+  if (by != nullptr) [[unlikely]]
+    by->returned();
 }
 
 template <class T>
@@ -111,6 +115,8 @@ PLAIT_ALWAYS_INLINE future<T> spawn_inside(worker& w, task<T>& t) {
     count_in_host(p, w.home());
   children.add_own_child();
   if constexpr (PLAIT_OBS != 0) w.counters.spawned.add();
+  if (auto* by = w.watched()) [[unlikely]]
+    by->started(static_cast<unit*>(&p));
   w.own.push_reserved(&p);  // nothing above this line has changed anything if it has thrown
   w.home().parking().notify();
   return make_future<T>(p);
