@@ -7,8 +7,8 @@
 
 #include <chrono>
 
-#include <atomic>
 #include <algorithm>
+#include <atomic>
 #include <list>
 #include <map>
 #include <memory>

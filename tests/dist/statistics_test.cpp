@@ -153,7 +153,7 @@ TEST_CASE("statistics of nothing are whole in every format") {
 
 TEST_CASE("a name of 10 kB is whole in JSON and cut in the table") {
   statistics s;
-  auto& t = s.tasks.emplace_back();
+  auto& t = s.tasks.add();
   t.count = 1;
   for (int i = 0; i < 5000; ++i) t.name += "\xc3\xa4";
   CHECK(s.json().find("\"" + t.name + "\"") != std::string::npos);
@@ -164,7 +164,7 @@ TEST_CASE("a name of 10 kB is whole in JSON and cut in the table") {
 TEST_CASE("the tasks that took most time come first, and those of an earlier run are gone") {
   statistics before, after;
   const auto add = [](statistics& s, const char* name, std::uint64_t count, double total) {
-    auto& t = s.tasks.emplace_back();
+    auto& t = s.tasks.add();
     t.name = name;
     t.count = count;
     t.total = t.max = total;

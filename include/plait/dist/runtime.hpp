@@ -192,7 +192,7 @@ class runtime {
 
   /// What this rank's workers have done since the runtime began. Any thread, at any time.
   template <class Statistics = worker_statistics>  // templates: only programs that use them pay for them
-  std::vector<Statistics> local_statistics() const {
+  base::copyable_array<Statistics> local_statistics() const {
     return dist::statistics_here(*node_, nullptr, began_).workers;
   }
   /// Collective, between runs: what all workers of all ranks have done since the runtime began. Times of tasks are
@@ -248,7 +248,7 @@ class runtime {
     recorders_ = std::make_unique<obs::recorder[]>(workers.size());
     if (trace) start_trace(o);
     for (unsigned i = 0; i < workers.size(); ++i) {
-      if (tracing_ != nullptr) tracing_->watch(recorders_[i], i);
+      if (tracing_.get() != nullptr) tracing_->watch(recorders_[i], i);
       workers.at(i).watch(&recorders_[i]);
     }
   }
@@ -265,8 +265,8 @@ class runtime {
     try {
       std::uint64_t records = 16;
       while (records < static_cast<std::uint64_t>(o.trace_ring)) records *= 2;
-      tracing_ = std::make_unique<dist::tracing>(std::string(reinterpret_cast<const char*>(name.data()), name.size()),
-                                                 *node_, records);
+      tracing_ = base::box<dist::tracing>(
+          new dist::tracing(std::string(reinterpret_cast<const char*>(name.data()), name.size()), *node_, records));
     } catch (...) {
       refusal = std::current_exception();
     }
@@ -431,12 +431,12 @@ class runtime {
   }
 
   void end_trace() noexcept {
-    if (tracing_ != nullptr) tracing_->merge(connection_->transport());
+    if (tracing_.get() != nullptr) tracing_->merge(connection_->transport());
   }
 
   base::box<dist::connection> connection_;
   // Of the workers, where statistics or a trace are wanted; they outlive the pool.
-  std::unique_ptr<dist::tracing> tracing_;
+  base::box<dist::tracing> tracing_;
   std::unique_ptr<obs::recorder[]> recorders_;
   base::box<dist::node> node_;
   std::optional<dist::exit_guard> guard_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #pragma once
 
+#include <plait/base/copyable_array.hpp>
 #include <plait/obs/histogram.hpp>
 
 #include <cstddef>
@@ -8,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 PLAIT_INTERFACE
 
@@ -66,15 +66,15 @@ struct task_statistics {
     return 0;
   }
 
-  std::vector<std::uint64_t> in_range;  ///< how many took times of each range: see obs/histogram.hpp
+  base::copyable_array<std::uint64_t> in_range;  ///< how many took times of each range: see obs/histogram.hpp
 };
 
 /// What all workers of all ranks have done since a runtime began, or between two moments: `later - earlier`.
 struct statistics {
   double seconds = 0;
-  std::vector<worker_statistics> workers;  ///< by number
-  std::vector<rank_statistics> ranks;      ///< by number
-  std::vector<task_statistics> tasks;      ///< those that took most time in all come first
+  base::copyable_array<worker_statistics> workers;  ///< by number
+  base::copyable_array<rank_statistics> ranks;      ///< by number
+  base::copyable_array<task_statistics> tasks;      ///< those that took most time in all come first
 
   /// One JSON object; with names of any bytes it is valid, also within HTML.
   std::string json() const;
@@ -105,7 +105,7 @@ inline void subtract(task_statistics& t, const task_statistics& earlier) noexcep
 }
 
 /// Puts the tasks into the order of their total times; equal ones by name.
-inline void order_tasks(std::vector<task_statistics>& tasks) {
+inline void order_tasks(base::copyable_array<task_statistics>& tasks) {
   for (std::size_t i = 1; i < tasks.size(); ++i) {  // by insertion: there are few, and mostly in order
     for (std::size_t k = i; k > 0; --k) {
       auto& a = tasks[k - 1];
@@ -117,7 +117,7 @@ inline void order_tasks(std::vector<task_statistics>& tasks) {
 }
 
 /// The one of that name, or null.
-inline task_statistics* find_task(std::vector<task_statistics>& tasks, std::string_view name) noexcept {
+inline task_statistics* find_task(base::copyable_array<task_statistics>& tasks, std::string_view name) noexcept {
   for (auto& t : tasks) {
     if (t.name == name) return &t;
   }

@@ -62,10 +62,11 @@ inline rank_statistics statistics_of_rank(node& home) {
 }
 
 /// Adds the times of one worker's tasks of a name.
-inline void add_times(std::vector<task_statistics>& tasks, std::string_view name, const obs::time_counts& times) {
+inline void add_times(base::copyable_array<task_statistics>& tasks, std::string_view name,
+                      const obs::time_counts& times) {
   auto* found = find_task(tasks, name);
   if (found == nullptr) {
-    found = &tasks.emplace_back();
+    found = &tasks.add();
     found->name = std::string(name);
     found->in_range.resize(obs::time_ranges);
   }
@@ -108,7 +109,7 @@ inline statistics statistics_here(node& home, const obs::recorder* recorders,
 }
 
 inline std::vector<std::byte> packed(const statistics& own) {
-  const auto& rank = own.ranks.front();
+  const auto& rank = own.ranks[0];
   return wire::written([&](wire::writer& out) {
     out.write_size(own.workers.size());
     for (const auto& w : own.workers) put(out, w);
@@ -121,15 +122,15 @@ inline std::vector<std::byte> packed(const statistics& own) {
       put(out, t.count);
       put(out, t.total);
       put(out, t.max);
-      out.write(t.in_range.data(), t.in_range.size() * sizeof t.in_range[0]);
+      out.write(t.in_range.begin(), t.in_range.size() * sizeof t.in_range[0]);
     }
   });
 }
 
 /// Adds what a rank has sent.
 inline void add_rank(statistics& all, wire::reader& in, int rank) {
-  for (auto count = in.read_size(); count > 0; --count) get(in, all.workers.emplace_back());
-  auto& r = all.ranks.emplace_back();
+  for (auto count = in.read_size(); count > 0; --count) get(in, all.workers.add());
+  auto& r = all.ranks.add();
   r.rank = rank;
   r.host = get_text(in);
   for (auto* n : {&r.messages, &r.bytes, &r.given, &r.taken, &r.frame_memory, &r.peak_memory}) get(in, *n);
@@ -140,7 +141,7 @@ inline void add_rank(statistics& all, wire::reader& in, int rank) {
     get(in, t.count);
     get(in, t.total);
     get(in, t.max);
-    in.read(t.in_range.data(), t.in_range.size() * sizeof t.in_range[0]);
+    in.read(t.in_range.begin(), t.in_range.size() * sizeof t.in_range[0]);
     auto* found = find_task(all.tasks, t.name);
     if (found == nullptr) {
       all.tasks.push_back(t);
