@@ -29,6 +29,7 @@ struct options {
   /// runtime::statistics.
   int stats = -1;
   const char* trace = nullptr;       ///< PLAIT_TRACE: the file where a trace goes at the end; rank 0's counts
+  const char* graph = nullptr;       ///< PLAIT_GRAPH: the file where the graph of tasks goes; rank 0's counts
   int trace_ring = 0;                ///< PLAIT_TRACE_RING: records that are kept of each worker, 32 bytes each; 65,536
   const char* stats_file = nullptr;  ///< PLAIT_STATS=NAME.json: where statistics of the last run go as JSON
   /// What a runtime does that is destroyed by an exception other than run's: it waits this long for the others and then
@@ -110,6 +111,8 @@ inline options resolve(options o) {
   if (o.stats < 0) o.stats = 1;
   if (o.trace == nullptr) o.trace = std::getenv("PLAIT_TRACE");
   if (o.trace != nullptr && *o.trace == 0) o.trace = nullptr;
+  if (o.graph == nullptr) o.graph = std::getenv("PLAIT_GRAPH");
+  if (o.graph != nullptr && *o.graph == 0) o.graph = nullptr;
   if (o.trace_ring <= 0) {
     o.trace_ring = static_cast<int>(
         number_from_environment("PLAIT_TRACE_RING", 16, 1 << 28, 65536, "a number of records from 16 to 268435456"));

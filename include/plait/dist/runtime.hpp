@@ -231,7 +231,8 @@ class runtime {
     // All ranks stand, or none; and what is collective at the end of a run is for rank 0 to say.
     const auto statistics = dist::gather_unless_refused(transport, resolved.stats, refusal)[0];
     print_statistics_ = statistics == 1;
-    const bool trace = dist::gather_unless_refused(transport, resolved.trace != nullptr ? 1 : 0, {})[0] != 0;
+    const bool trace = dist::gather_unless_refused(
+                           transport, resolved.trace != nullptr || resolved.graph != nullptr ? 1 : 0, {})[0] != 0;
     if (statistics != 0 || trace) watch_tasks(resolved, trace);
     if (resolved.stats_file != nullptr) statistics_file_ = resolved.stats_file;
     node_->set_owner(this);
@@ -254,19 +255,21 @@ class runtime {
   }
   void start_trace(const options& o) {
     auto& transport = connection_->transport();
-    std::vector<std::byte> name;
-    if (rank() == 0) {
-      const std::string_view text = o.trace;
-      name.assign(reinterpret_cast<const std::byte*>(text.data()),
-                  reinterpret_cast<const std::byte*>(text.data() + text.size()));
-    }
-    transport.broadcast(name, 0);
+    const auto from_rank_0 = [&](const char* own) {
+      std::string text = own == nullptr ? "" : own;
+      std::vector<std::byte> bytes(reinterpret_cast<const std::byte*>(text.data()),
+                                   reinterpret_cast<const std::byte*>(text.data() + text.size()));
+      transport.broadcast(bytes, 0);
+      return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    };
+    dist::tracing::names files;
+    files.trace = from_rank_0(o.trace);
+    files.graph = from_rank_0(o.graph);
     std::exception_ptr refusal;
     try {
       std::uint64_t records = 16;
       while (records < static_cast<std::uint64_t>(o.trace_ring)) records *= 2;
-      tracing_ = base::box<dist::tracing>(
-          new dist::tracing(std::string(reinterpret_cast<const char*>(name.data()), name.size()), *node_, records));
+      tracing_ = base::box<dist::tracing>(new dist::tracing(std::move(files), *node_, records));
     } catch (...) {
       refusal = std::current_exception();
     }

@@ -130,6 +130,8 @@ class submitted final : public base::in_frame_memory,
     }
   }
   void finish(sched::worker& w) noexcept override {
+    if (auto* by = w.watched()) [[unlikely]]
+      by->arrived(flow_of({slot_, static_cast<run_context*>(this->self.context)->home->rank(), 0}));
     w.current = &this->self;  // the arguments are the sender's to end, which may be at it: see left
     w.resume(resume_next(end(&w), &w));
   }

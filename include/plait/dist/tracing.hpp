@@ -4,6 +4,7 @@
 #include <plait/base/clock.hpp>
 #include <plait/dist/node.hpp>
 #include <plait/obs/recorder.hpp>
+#include <plait/report/task_graph.hpp>
 #include <plait/report/trace_json.hpp>
 #include <plait/report/trace_part.hpp>
 
@@ -21,12 +22,20 @@ namespace plait {
 inline namespace PLAIT_DIST {
 namespace dist {
 
-/// This rank's part of a trace, from the beginning of a runtime to its end.
+/// This rank's part of a trace, from the beginning of a runtime to its end, and what is made of all parts then.
 class tracing {
  public:
+  /// The files to be made; empty: not.
+  struct names {
+    std::string trace, graph;
+    /// What the files of the parts begin with.
+    const std::string& of_parts() const noexcept { return trace.empty() ? graph : trace; }
+  };
+
   /// Throws plait::error where the part's file can't be made.
-  tracing(std::string name, node& home, std::uint64_t ring_records)
-      : name_(std::move(name)), part_(name_ + ".part" + std::to_string(home.rank()), home.pool().size(), ring_records) {
+  tracing(names files, node& home, std::uint64_t ring_records)
+      : files_(std::move(files)),
+        part_(files_.of_parts() + ".part" + std::to_string(home.rank()), home.pool().size(), ring_records) {
     auto& head = part_.head();
     head.rank = home.rank();
     head.first_worker = home.numbers().first_of(home.rank());
@@ -59,48 +68,62 @@ class tracing {
     r.trace_into(&part_.ring(worker), part_.records(worker), part_.head().ring_records, names_);
   }
 
-  /// Collective, when no worker records any more: rank 0 makes one file of all parts, which go. What goes wrong is said
-  /// on stderr, and the parts stay.
+  /// Collective, when no worker records any more: rank 0 makes the files of all parts, which go. What goes wrong is
+  /// said on stderr, and the parts stay.
   void merge(net::transport& transport) noexcept {
-    std::string mine, all;
-    std::uint64_t dropped = 0;
     bool fine = true;
     try {
-      mine = report::trace_renderer(part_).events(dropped);
-    } catch (...) {
-      fine = false;
-    }
-    try {
-      std::uint64_t all_dropped = 0;
-      for (const auto n : transport.gather_all(static_cast<std::int64_t>(dropped)))
-        all_dropped += static_cast<std::uint64_t>(n);
+      std::vector<std::vector<std::byte>> all;
       for (int r = 0; r < transport.size(); ++r) {
         std::vector<std::byte> bytes;
-        if (r == transport.rank())
-          bytes.assign(reinterpret_cast<const std::byte*>(mine.data()),
-                       reinterpret_cast<const std::byte*>(mine.data() + mine.size()));
+        if (r == transport.rank()) bytes.assign(part_.data(), part_.data() + part_.size());
         transport.broadcast(bytes, r);
-        if (transport.rank() == 0) all.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        if (transport.rank() == 0) all.push_back(std::move(bytes));
       }
-      if (transport.rank() == 0) fine = write(report::whole_trace(all, all_dropped)) && fine;
-      for (const auto n : transport.gather_all(fine ? 1 : 0)) fine = fine && n != 0;
+      if (transport.rank() == 0) fine = make_files(all);
+      fine = transport.gather_all(fine ? 1 : 0)[0] != 0;
     } catch (...) {
       fine = false;
     }
     if (fine) return part_.remove();
+    const auto* name = files_.of_parts().c_str();
     std::fprintf(stderr, "plait: rank %d: the trace %s could not be written whole; this rank's part is in %s.part%d\n",
-                 transport.rank(), name_.c_str(), name_.c_str(), transport.rank());
+                 transport.rank(), name, name, transport.rank());
   }
 
  private:
-  bool write(const std::string& text) const noexcept {
-    std::FILE* out = std::fopen(name_.c_str(), "w");
+  bool make_files(std::vector<std::vector<std::byte>>& all) const {
+    base::growing_array<report::trace_part_view> parts;
+    for (auto& bytes : all) parts.push_back(report::trace_part_view(bytes.data(), bytes.size()));
+    bool fine = true;
+    if (!files_.trace.empty()) {
+      std::string events;
+      std::uint64_t dropped = 0;
+      for (const auto& p : parts) events += report::trace_renderer(p).events(dropped);
+      fine = write(files_.trace, report::whole_trace(events, dropped));
+    }
+    if (!files_.graph.empty()) {
+      const report::task_graph graph(parts);
+      fine = write(files_.graph, graph.dot()) && fine;
+      std::fprintf(stderr, "plait: tasks: work %.6f s, span %.6f s, average parallelism %.2f\n", graph.work(),
+                   graph.span(), graph.parallelism());
+      if (graph.dropped() != 0) {
+        std::fprintf(stderr,
+                     "plait: tasks: %llu records are lost, so this is too little: PLAIT_TRACE_RING keeps more\n",
+                     static_cast<unsigned long long>(graph.dropped()));
+      }
+    }
+    return fine;
+  }
+
+  static bool write(const std::string& name, const std::string& text) noexcept {
+    std::FILE* out = std::fopen(name.c_str(), "w");
     if (out == nullptr) return false;
     const bool written = std::fwrite(text.data(), 1, text.size(), out) == text.size();
     return std::fclose(out) == 0 && written;
   }
 
-  std::string name_;
+  names files_;
   report::trace_part_file part_;
   obs::trace_names names_;
 };

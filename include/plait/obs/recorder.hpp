@@ -37,6 +37,8 @@ class recorder final : public watcher {
   }
   void went_on(const void* unit) noexcept override { note(trace_kind::went_on, unit); }
   void switched(const void* unit) noexcept override { note(trace_kind::switched, unit); }
+  void woke(const void* unit) noexcept override { note(trace_kind::woke, unit); }
+  void arrived(std::uint64_t flow) noexcept override { note(trace_kind::arrived, nullptr, flow); }
   void returned() noexcept override { note(trace_kind::returned, nullptr); }
   void started(const void* unit) noexcept override { note(trace_kind::started, unit); }
   void left(const void* unit, std::uint64_t flow) noexcept override { note(trace_kind::left, unit, flow); }

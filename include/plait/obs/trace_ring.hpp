@@ -23,6 +23,8 @@ enum class trace_kind : std::uint32_t {
   sampled,
   region_began,
   region_ended,
+  woke,
+  arrived,
 };
 
 /// As it lies in memory and in the file of a rank's part.

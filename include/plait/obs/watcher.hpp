@@ -34,6 +34,10 @@ class watcher {
   virtual void went_on(const void* unit) noexcept = 0;
   /// The one that ran gives way to another.
   virtual void switched(const void* unit) noexcept = 0;
+  /// What it runs, or has just ended, makes another go on, later.
+  virtual void woke(const void* unit) noexcept = 0;
+  /// The result of a task that has left is there; what goes on next waits for it.
+  virtual void arrived(std::uint64_t flow) noexcept = 0;
   /// It is back from what has begun or gone on last.
   virtual void returned() noexcept = 0;
   /// Its task has spawned or submitted another.

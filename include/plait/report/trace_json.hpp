@@ -4,6 +4,7 @@
 #include <plait/base/growing_array.hpp>
 #include <plait/base/number_map.hpp>
 #include <plait/report/json_text.hpp>
+#include <plait/report/trace_moments.hpp>
 #include <plait/report/trace_part.hpp>
 
 #include <cstddef>
@@ -37,7 +38,9 @@ class trace_renderer {
       append_format(out_, ",\"name\":\"thread_name\",\"args\":{\"name\":\"worker %d\"}}",
                     head.first_worker + static_cast<int>(w));
     }
-    collect(dropped);
+    dropped += add_moments(moments_, part_, 0);
+    order_moments(moments_.begin(), moments_.end());
+    if (!moments_.empty()) last_ = moments_.back().record->time;
     stacks_.resize(head.workers);
     for (const auto& m : moments_) take(m.worker, *m.record);
     for (std::uint32_t w = 0; w < head.workers; ++w) {
@@ -51,50 +54,12 @@ class trace_renderer {
   }
 
  private:
-  /// A record, and whose it is.
-  struct moment {
-    const obs::trace_record* record;
-    std::uint32_t worker;
-  };
   /// What lies on a worker's stack: perhaps a slice that is open.
   struct frame {
     bool open = false;
     std::int64_t since = 0;
     std::uint64_t unit = 0;
   };
-  void collect(std::uint64_t& dropped) {
-    const auto& head = part_.head();
-    for (std::uint32_t w = 0; w < head.workers; ++w) {
-      const auto written = part_.ring(w).written;
-      const auto kept = written < head.ring_records ? written : head.ring_records;
-      dropped += written - kept;
-      for (auto i = written - kept; i < written; ++i)
-        moments_.push_back({&part_.records(w)[i & (head.ring_records - 1)], w});
-    }
-    // Of one worker: in the order in which they lie.
-    const auto earlier = [](const moment& a, const moment& b) {
-      if (a.record->time != b.record->time) return a.record->time < b.record->time;
-      return a.worker < b.worker;
-    };
-    sort(moments_.begin(), moments_.end(), earlier);
-    if (!moments_.empty()) last_ = moments_.back().record->time;
-  }
-
-  /// By merging halves, which keeps the order of equal ones.
-  template <class Less>
-  static void sort(moment* first, moment* last, Less less) {
-    const auto count = last - first;
-    if (count < 2) return;
-    auto* const middle = first + count / 2;
-    sort(first, middle, less);
-    sort(middle, last, less);
-    base::growing_array<moment> left;
-    left.reserve(static_cast<std::size_t>(middle - first));
-    for (auto* m = first; m != middle; ++m) left.push_back(*m);
-    auto* l = left.begin();
-    for (auto* r = middle; l != left.end(); ++first) *first = r != last && less(*r, *l) ? *r++ : *l++;
-  }
-
   double shown(std::int64_t time) const noexcept {
     return static_cast<double>(time + part_.head().clock_offset - part_.head().origin) * 1e-3;
   }
@@ -176,6 +141,9 @@ class trace_renderer {
         append_format(out_, ",\"name\":\"jobs of worker %d\",\"args\":{\"jobs\":%llu}}",
                       part_.head().first_worker + static_cast<int>(w), id(r.value));
         return;
+      case obs::trace_kind::woke:
+      case obs::trace_kind::arrived:
+        return;
       case obs::trace_kind::region_began:
         regions_.push_back({r.unit, r.name});
         return region("b", w, r.time, regions_.back());
@@ -202,7 +170,7 @@ class trace_renderer {
 
   const trace_part_view part_;
   std::string out_;
-  base::growing_array<moment> moments_;
+  base::growing_array<trace_moment> moments_;
   base::growing_array<base::growing_array<frame>> stacks_;
   base::number_map tasks_;                     ///< that have not ended: number and name, by unit
   base::number_map starts_;                    ///< of tasks that have not begun: number, by unit

@@ -187,10 +187,19 @@ inline waiter* notified(waiter* x) noexcept {
   return x;
 }
 
+/// Tells who watches this worker.
+inline void tell_wake(const waiter& x) noexcept {
+  const auto* w = worker::of_this_thread();
+  if (w == nullptr) return;
+  if (auto* by = w->watched()) [[unlikely]]
+    by->woke(x.as);
+}
+
 /// Resumes a waiter from a queue of its pool. One that waits in no pool is resumed here and now.
 inline void resume_later(waiter* x) noexcept {
   x = notified(x);
   if (x == nullptr) return;
+  tell_wake(*x);
   if (x->home != nullptr) {
     x->home->post(x);
   } else if (auto* w = worker::of_this_thread()) {
@@ -209,6 +218,7 @@ inline std::coroutine_handle<> resume_next(waiter* x, worker* w) noexcept {
     return std::noop_coroutine();
   }
   if (!w->may_run(*x)) [[unlikely]] {
+    tell_wake(*x);
     w->home().put_aside(*w, x);
     return std::noop_coroutine();
   }
